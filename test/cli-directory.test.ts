@@ -15,6 +15,20 @@ async function subjects(data: string, words: string): Promise<unknown[]> {
   return results.map(({ fields }) => fields['subject']).sort();
 }
 
+test('health asks a running server, and opens no data directory', async (t) => {
+  const data = join(temporaryDirectory(t), 'data');
+  const server = await serve(data);
+  t.after(() => server.stop());
+  const here = ['health', '--data-dir', data];
+  assert.equal((await granaryJson(here))['status'], 'ok');
+  assert.equal(await server.stop(), 0);
+  const { code, stderr } = await granary(here);
+  assert.deepEqual(
+    [code, stderr],
+    [1, `granary: NO-SERVER: no server is running on ${data}: start one (granary serve)\n`],
+  );
+});
+
 test('data removed since a backup stays removed when it is restored', async (t) => {
   const directory = temporaryDirectory(t);
   const [data, fresh, copy] = ['data', 'fresh', 'copy'].map((name) => join(directory, name)) as [

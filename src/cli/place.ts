@@ -29,6 +29,8 @@ export interface ConnectOptions {
   readonly isLong?: boolean | undefined;
   /** The work goes on as long as its caller wants. A server opened for it computes vectors. */
   readonly isStanding?: boolean | undefined;
+  /** The work asks about a running server: this process opens no data directory. */
+  readonly mustRun?: boolean | undefined;
 }
 
 /** At least one address is set; the server there reports the other. */
@@ -66,6 +68,10 @@ export async function placeOf(options: ServerOptions, connect: ConnectOptions, d
   const endMs = performance.now() + WAIT_MS_MAX;
   for (let strangers = 0; strangers < STRANGERS_MAX && performance.now() < endMs; ) {
     const lock = tryLockDirectory(dataDir);
+    if (lock !== undefined && connect.mustRun === true) {
+      lock.release();
+      throw new Failure('NO-SERVER', `no server is running on ${dataDir}: start one (granary serve)`, true);
+    }
     if (lock !== undefined) return ownServer(options, connect, lock);
     const file = readServerFile(dataDir);
     if (file !== undefined) {

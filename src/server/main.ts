@@ -102,7 +102,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   loadTokenCounter(config);
   const stored = await openStored(starting);
   const work = await startWork(starting, stored);
-  const listener = chooseListener(config.singlePort ? 'node' : config.http);
+  const listener = await chooseListener(config.singlePort ? 'node' : config.http);
   if (listener.reason !== undefined) starting.warn(`HTTP is served by node:http: ${listener.reason}`);
   let ports: Ports | undefined;
   const services = servicesOf(starting, stored, work, {

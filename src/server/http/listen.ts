@@ -1,8 +1,6 @@
 // Chooses the listener: uWebSockets.js if requested and loadable, otherwise node:http.
 import type { Listen } from './listener.ts';
 import { listenNode } from './node.ts';
-import { listenUws } from './uws.ts';
-import { loadUws } from './uws-loader.ts';
 
 export interface ChosenListener {
   readonly kind: 'uws' | 'node';
@@ -11,8 +9,9 @@ export interface ChosenListener {
   readonly reason?: string | undefined;
 }
 
-export function chooseListener(wanted: 'uws' | 'node'): ChosenListener {
+export async function chooseListener(wanted: 'uws' | 'node'): Promise<ChosenListener> {
   if (wanted === 'node') return { kind: 'node', listen: listenNode };
+  const [{ loadUws }, { listenUws }] = await Promise.all([import('./uws-loader.ts'), import('./uws.ts')]);
   const found = loadUws();
   if ('reason' in found) return { kind: 'node', listen: listenNode, reason: found.reason };
   return { kind: 'uws', listen: listenUws };

@@ -60,9 +60,9 @@ suite('errors of the listener itself have the contract’s body', () => {
   test('uWebSockets.js', { timeout: TIMEOUT_MS, skip: noUws }, () => refusals(listenUws, { [STALLED]: 408 }));
 });
 
-test('the requested listener is chosen if it loads', () => {
-  assert.deepEqual(chooseListener('node'), { kind: 'node', listen: listenNode });
-  const uws = chooseListener('uws');
+test('the requested listener is chosen if it loads', async () => {
+  assert.deepEqual(await chooseListener('node'), { kind: 'node', listen: listenNode });
+  const uws = await chooseListener('uws');
   if (noUws === false) assert.deepEqual(uws, { kind: 'uws', listen: listenUws });
   else assert.deepEqual(uws, { kind: 'node', listen: listenNode, reason: noUws });
 });

@@ -1,27 +1,42 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { DIGESTS, needsPatch, patchElf } from '../../../scripts/patch-uws.mjs';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { DIGESTS } from './uws-digests.ts';
 import { loadUws, loadUwsFrom } from './uws-loader.ts';
+import { patchElf } from './uws-patch.ts';
 
-const require = createRequire(import.meta.url);
-const FOLDER = dirname(require.resolve('uWebSockets.js'));
+const FOLDER = dirname(createRequire(import.meta.url).resolve('uWebSockets.js'));
+const OWN = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** The output of a process: the library cannot be loaded twice in one. */
+function printed(...expression: readonly string[]): string {
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', expression.join('\n')], {
+    encoding: 'utf8',
+  });
+  return (stdout + stderr).trim();
+}
+
+const loadsItself = (path: string): string =>
+  printed(`const m = { exports: {} }; process.dlopen(m, ${JSON.stringify(path)}); console.log(typeof m.exports.App);`);
+
+/** The type of `App` where the loader loads the package in `root`, else its reason. */
+const loads = (root: string, folders: readonly string[]): string =>
+  printed(
+    `import { loadUwsFrom } from ${JSON.stringify(import.meta.resolve('./uws-loader.ts'))};`,
+    `const found = loadUwsFrom(${JSON.stringify(join(root, 'uws.js'))}, ${JSON.stringify(folders)});`,
+    'console.log(found.reason ?? typeof found.uws.App);',
+  );
+
+const isThere = existsSync(join(FOLDER, OWN));
+/** Undefined where the published binary loads as it is. */
+const refusal = isThere ? /GLIBC_2\.38/.exec(loadsItself(join(FOLDER, OWN)))?.[0] : undefined;
 
 test('every binary has a known digest, and a patch changes at most seven bytes', () => {
   const there = readdirSync(FOLDER).filter((name) => name.endsWith('.node'));
@@ -52,51 +67,42 @@ test('other files are rejected', () => {
   assert.ok(patchElf(once).equals(once));
 });
 
-test('a patched copy loads where the published file does not', {
-  skip: !needsPatch() && 'the C library is new enough',
-}, () => {
-  const name = `uws_linux_${process.arch}_${process.versions.modules}.node`;
-  assert.ok(existsSync(join(FOLDER, name)), `there is a binary for ${name}`);
-  assert.throws(() => require(join(FOLDER, name)), /GLIBC_2\.38/);
-  const folder = mkdtempSync(join(tmpdir(), 'granary-uws-'));
-  try {
-    const patched = join(folder, name);
-    writeFileSync(patched, patchElf(readFileSync(join(FOLDER, name))), { mode: 0o755 });
-    assert.equal(typeof require(patched).App, 'function');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
-
 test('the loader returns the module, or the reason, once', () => {
   const found = loadUws();
-  if ('uws' in found) assert.equal(typeof found.uws.SSLApp, 'function');
-  else assert.match(found.reason, /^uWebSockets\.js /);
+  // A platform that has a binary uses it.
+  if (isThere) assert.ok('uws' in found && typeof found.uws.SSLApp === 'function', JSON.stringify(found));
+  else assert.ok('reason' in found && found.reason.startsWith('uWebSockets.js '));
   assert.equal(loadUws(), found);
 });
 
-test('a binary with another digest is not loaded, even if it would load', (t) => {
-  const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-  const installed = [join(FOLDER, '..', '.cache', 'granary', name), join(FOLDER, name)].find((path) =>
-    existsSync(path),
-  );
-  if (installed === undefined) return t.skip(`there is no ${name}`);
-  const root = mkdtempSync(join(tmpdir(), 'granary-uws-'));
-  t.after(() => rmSync(root, { recursive: true }));
-  const [folder, cache] = [join(root, 'uWebSockets.js'), join(root, '.cache', 'granary')];
-  for (const path of [folder, cache]) mkdirSync(path, { recursive: true });
-  const entry = join(folder, 'uws.js');
-  copyFileSync(join(FOLDER, name), join(folder, name));
-  const isPatched = installed.includes('.cache');
-  const target = isPatched ? join(cache, name) : join(folder, name);
+test('the package alone is enough, whatever the C library: no file is left behind', { skip: !isThere && OWN }, (t) => {
+  const root = temporaryDirectory(t);
+  const folders = ['read-only', 'private'].map((name) => join(root, name));
+  mkdirSync(folders[1]!);
+  copyFileSync(join(FOLDER, OWN), join(root, OWN));
+  // The first folder does not exist.
+  assert.equal(loads(root, folders), 'function');
+  assert.deepEqual(readdirSync(folders[1]!), []);
+});
+
+test('without a folder for the patched copy there is a reason for each', {
+  skip: refusal === undefined && 'the C library is new enough',
+}, (t) => {
+  const root = temporaryDirectory(t);
+  copyFileSync(join(FOLDER, OWN), join(root, OWN));
+  writeFileSync(join(root, 'file'), '');
+  const reason = loads(root, [join(root, 'missing'), join(root, 'file')]);
+  assert.match(reason, /^uWebSockets\.js does not load: no folder takes the patched copy \(.*ENOENT.*; .*ENOTDIR.*\)$/);
+});
+
+test('a binary with another digest is not loaded, even if it would load', { skip: !isThere && OWN }, (t) => {
+  const root = temporaryDirectory(t);
+  const published = readFileSync(join(FOLDER, OWN));
+  writeFileSync(join(root, OWN), refusal === undefined ? published : patchElf(published));
   // A byte after the end, which nothing reads.
-  writeFileSync(target, Buffer.concat([readFileSync(installed), Buffer.of(0)]));
-  // In a separate process: the library cannot be loaded twice in one.
-  const loads = spawnSync(process.execPath, ['-p', `typeof require(${JSON.stringify(target)}).App`], {
-    encoding: 'utf8',
-  });
-  assert.equal(loads.stdout.trim(), 'function', loads.stderr);
-  const refused = loadUwsFrom(entry);
+  appendFileSync(join(root, OWN), Buffer.of(0));
+  assert.equal(loadsItself(join(root, OWN)), 'function');
+  const refused = loadUwsFrom(join(root, 'uws.js'));
   assert.ok('reason' in refused);
   assert.match(
     refused.reason,

@@ -1,12 +1,17 @@
-// Finds a loadable uWebSockets.js binary, or the reason why there is none. With an older C library that is the patched
-// copy made by scripts/patch-uws.mjs. The digest is checked before the binary runs. Nothing is written here.
+// Finds a loadable uWebSockets.js binary, or the reason why there is none. With an older C library that is a patched copy
+// (uws-patch.ts), which is made at each start: that takes some 25 ms, needs no script at installation, and leaves no file
+// that anyone could exchange. The digest is checked before a binary runs.
 
 import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
-import { hash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { hash, randomUUID } from 'node:crypto';
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { writeFully } from '../../engine/base/durable-file.ts';
 import { HEADER_BYTES_MAX } from '../../engine/base/limits.ts';
+import { DIGESTS } from './uws-digests.ts';
+import { NEWER, patchElf } from './uws-patch.ts';
 
 /** The parts of the module in use. Its own types lack the form of `listen` that takes a host, a port and options. */
 export interface UwsModule {
@@ -35,12 +40,6 @@ export interface UwsApp {
   setResponseTimeout(seconds: number): void;
 }
 
-/** SHA-256 of a binary in hex, from scripts/patch-uws.mjs. */
-interface Digests {
-  readonly published: string;
-  readonly patched?: string | undefined;
-}
-
 export type LoadedUws = { readonly uws: UwsModule } | { readonly reason: string };
 
 let loaded: LoadedUws | undefined;
@@ -51,28 +50,74 @@ export function loadUws(): LoadedUws {
   return loaded;
 }
 
-/** The same for the package with entry file `entry`. Binaries with an unexpected digest are not loaded. */
-export function loadUwsFrom(entry: string): LoadedUws {
-  const require = createRequire(import.meta.url);
+/**
+ * The same for the package with entry file `entry`. Binaries with an unexpected digest are not loaded. A patched copy is
+ * written below the first of `folders` that allows it.
+ */
+export function loadUwsFrom(entry: string, folders: readonly string[] = FOLDERS): LoadedUws {
   // The library reads its header limit while it loads. The default of 4 KiB is too small for a long bearer token.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_BYTES_MAX);
   try {
     const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-    const published = join(dirname(entry), name);
-    if (!existsSync(published)) return { reason: `uWebSockets.js has no ${name}` };
-    const patched = join(dirname(entry), '..', '.cache', 'granary', name);
-    const isPatched = existsSync(patched);
-    const path = isPatched ? patched : published;
-    const digests: Readonly<Record<string, Digests>> = require('../../../scripts/uws-digests.json');
-    const expected = isPatched ? digests[name]?.patched : digests[name]?.published;
-    const found = hash('sha256', readFileSync(path), 'hex');
-    if (found !== expected)
+    const path = join(dirname(entry), name);
+    if (!existsSync(path)) return { reason: `uWebSockets.js has no ${name}` };
+    const bytes = readFileSync(path);
+    const found = hash('sha256', bytes, 'hex');
+    const digests = DIGESTS[name];
+    if (found !== digests?.published)
       return { reason: `uWebSockets.js is not loaded: ${path} is not the expected file (its SHA-256 is ${found})` };
-    // Load the binary itself: the package's entry knows only the published files.
-    const uws: UwsModule = require(path);
-    return { uws };
+    try {
+      // Load the binary itself: the package's entry has other checks of its own.
+      return { uws: open(path) };
+    } catch (error) {
+      if (digests.patched === undefined || !words(error).includes(NEWER)) throw error;
+      return { uws: openPatched(bytes, digests.patched, folders) };
+    }
   } catch (error) {
-    const words = error instanceof Error ? error.message.split('\n')[0] : String(error);
-    return { reason: `uWebSockets.js does not load: ${words}` };
+    return { reason: `uWebSockets.js does not load: ${words(error)}` };
+  }
+}
+
+function words(error: unknown): string {
+  return error instanceof Error ? error.message.split('\n')[0]! : String(error); // split returns one element at least
+}
+
+function open(path: string): UwsModule {
+  const module = { exports: {} };
+  process.dlopen(module, path);
+  return module.exports as UwsModule; // the digest of the file is known
+}
+
+/** Folders for the patched copy: each may be read-only, or on a file system that runs no code. */
+const FOLDERS: readonly string[] = [tmpdir(), homedir()];
+
+/** Throws with the reason for each folder. */
+function openPatched(published: Uint8Array, digest: string, folders: readonly string[]): UwsModule {
+  const patched = patchElf(published);
+  const made = hash('sha256', patched, 'hex');
+  if (made !== digest) throw new Error(`the patched copy is not the expected file (its SHA-256 is ${made})`);
+  const reasons: string[] = [];
+  for (const folder of folders)
+    try {
+      return openWritten(patched, folder);
+    } catch (error) {
+      reasons.push(`${folder}: ${words(error)}`);
+    }
+  throw new Error(`no folder takes the patched copy (${reasons.join('; ')})`);
+}
+
+/**
+ * Other users may write in `folder`. So the file is new, has this user's access alone and loses its name before it is
+ * loaded: nobody can exchange it, and nothing stays behind.
+ */
+function openWritten(bytes: Uint8Array, folder: string): UwsModule {
+  const path = join(folder, `.granary-uws-${randomUUID()}.node`);
+  const descriptor = openSync(path, 'wx+', 0o600);
+  try {
+    rmSync(path);
+    writeFully(descriptor, bytes, 0);
+    return open(`/proc/self/fd/${descriptor}`);
+  } finally {
+    closeSync(descriptor);
   }
 }
