@@ -92,22 +92,25 @@ class Workplace {
     return this.#messages < MESSAGES_MAX && this.#end + this.#streamBytes + MESSAGE_ROOM <= MEMORY_BYTES;
   }
 
-  /** Adds a message: its additional data and nonce are in `from`. Returns the address of the body. */
-  add(from: Buffer, additionalAt: number, at: number, body: Buffer): number {
+  /**
+   * Adds a message: its additional data and nonce are in `from`, and its body in `source`. Returns the address of the body.
+   */
+  add(from: Buffer, additionalAt: number, at: number, source: Buffer, sourceAt = 0, sourceEnd = source.length): number {
     const additionalBytes = at - additionalAt;
-    assert(body.length <= BODY_BYTES_MAX && additionalBytes <= ADDITIONAL_BYTES_MAX, 'a message fits its room');
+    const bodyBytes = sourceEnd - sourceAt;
+    assert(bodyBytes <= BODY_BYTES_MAX && additionalBytes <= ADDITIONAL_BYTES_MAX, 'a message fits its room');
     const bytes = this.#bytes;
     const message = this.#end;
     const bodyAt = message + wholeBlocks(additionalBytes);
-    const bodyBlocks = wholeBlocks(body.length);
+    const bodyBlocks = wholeBlocks(bodyBytes);
     const entry = TABLE_AT + this.#messages * ENTRY_BYTES;
     this.#words[(entry + ENTRY.message) >> 2] = message;
     this.#words[(entry + ENTRY.additionalBytes) >> 2] = additionalBytes;
-    this.#words[(entry + ENTRY.bodyBytes) >> 2] = body.length;
+    this.#words[(entry + ENTRY.bodyBytes) >> 2] = bodyBytes;
     from.copy(bytes, entry + ENTRY.nonce, at, at + NONCE_BYTES);
     from.copy(bytes, message, additionalAt, at);
     for (let pad = message + additionalBytes; pad < bodyAt; pad++) bytes[pad] = 0;
-    body.copy(bytes, bodyAt);
+    source.copy(bytes, bodyAt, sourceAt, sourceEnd);
     this.#messages += 1;
     this.#end = bodyAt + bodyBlocks + BLOCK_BYTES;
     this.#streamBytes += bodyBlocks + BLOCK_BYTES;
@@ -186,13 +189,13 @@ const head = Buffer.allocUnsafeSlow(ADDITIONAL_BYTES_MAX + NONCE_BYTES);
 /** Opens nonce ‖ ciphertext ‖ tag of a body of at most BODY_BYTES_MAX bytes. Undefined when the tag is another one. */
 export function openOne(key: KeyObject, sealed: Uint8Array, additional: Uint8Array): Buffer | undefined {
   workplace ??= new Workplace();
-  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
+  const bytes = Buffer.isBuffer(sealed) ? sealed : Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
   const bodyEnd = sealed.length - TAG_BYTES;
   head.set(additional);
   bytes.copy(head, additional.length, 0, NONCE_BYTES);
   const bodyBytes = bodyEnd - NONCE_BYTES;
   try {
-    const bodyAt = workplace.add(head, 0, additional.length, bytes.subarray(NONCE_BYTES, bodyEnd));
+    const bodyAt = workplace.add(head, 0, additional.length, bytes, NONCE_BYTES, bodyEnd);
     workplace.run(cipherOf(key), true);
     if (!workplace.hasTag(bodyAt, bodyBytes, bytes, bodyEnd)) return undefined;
     const opened = Buffer.allocUnsafe(bodyBytes);

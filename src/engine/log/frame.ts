@@ -37,11 +37,11 @@ export function frame(bytes: Uint8Array, seed: number): Buffer {
 /**
  * A copy of a frame's bytes, or undefined when the checksum is wrong. Reads only the first `length` bytes of `framed`.
  */
-export function unframe(framed: Uint8Array, length: number, seed: number): Buffer | undefined {
+export function unframe(framed: Buffer, length: number, seed: number): Buffer | undefined {
   const end = length - FRAME_BYTES;
   if (end < 0) return undefined;
   const bytes = Buffer.allocUnsafe(end);
-  bytes.set(framed.subarray(0, end));
+  framed.copy(bytes, 0, 0, end);
   const stored = (framed[end]! | (framed[end + 1]! << 8) | (framed[end + 2]! << 16) | (framed[end + 3]! << 24)) >>> 0;
   return crc32(bytes, seed) === stored ? bytes : undefined;
 }

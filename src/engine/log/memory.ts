@@ -13,7 +13,7 @@ const BACKUP_FILE = 'log.bin';
 
 /** The content that remains when a log is closed or its process dies. A new `MemoryLog` can open it. */
 export class MemoryLogStore {
-  readonly records = new Map<Sequence, Uint8Array>();
+  readonly records = new Map<Sequence, Buffer>();
   readonly state = new Map<string, Uint8Array>();
   next: Sequence = 1;
 

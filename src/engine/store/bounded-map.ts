@@ -3,6 +3,11 @@
  */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
+  /**
+   * Gives the oldest key: entries leave at the front, and new ones come behind. A new iterator would walk over the holes
+   * that earlier ones left in the table.
+   */
+  #oldest = this.#entries.keys();
   readonly #max: number;
 
   constructor(max: number) {
@@ -15,7 +20,7 @@ export class BoundedMap<K, V> {
 
   set(key: K, value: V): void {
     if (this.#entries.size >= this.#max && !this.#entries.has(key)) {
-      const oldest = this.#entries.keys().next();
+      const oldest = this.#oldest.next();
       if (!oldest.done) this.#entries.delete(oldest.value);
     }
     this.#entries.set(key, value);
@@ -27,6 +32,7 @@ export class BoundedMap<K, V> {
 
   clear(): void {
     this.#entries.clear();
+    this.#oldest = this.#entries.keys();
   }
 
   get size(): number {

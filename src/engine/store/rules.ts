@@ -183,5 +183,5 @@ function sequenceAt(log: Log, state: string): Sequence | undefined {
 }
 
 export function sequenceOf(value: Uint8Array): Sequence {
-  return Buffer.from(value).readUInt32BE(0);
+  return ((value[0]! << 24) | (value[1]! << 16) | (value[2]! << 8) | value[3]!) >>> 0;
 }

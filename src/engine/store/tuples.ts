@@ -10,7 +10,7 @@
 // M is the memory's number. OBJECT and SUBJECT are blind tokens. Records that the state does not name are history.
 import { ACCESS_OBJECTS_MAX, ACCESS_SUBJECTS_CACHED_MAX } from '../base/limits.ts';
 import { Access } from '../govern/access/access.ts';
-import type { TupleSource } from '../govern/access/check.ts';
+import type { Pair, Subjects, TupleSource } from '../govern/access/check.ts';
 import type { Tuple } from '../govern/access/tuple.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import { BoundedMap } from './bounded-map.ts';
@@ -79,12 +79,6 @@ export function accessOf(log: Log, memory: SealedMemory): Access {
   return new Access(new StateSource(log, memory), memory.settings.id);
 }
 
-interface Subjects {
-  /** Tokens of single subjects and wildcards; undefined if there are too many to be cached. */
-  readonly direct: ReadonlySet<string> | undefined;
-  readonly usersets: readonly string[];
-}
-
 class StateSource implements TupleSource {
   readonly #log: Log;
   readonly #memory: SealedMemory;
@@ -97,16 +91,12 @@ class StateSource implements TupleSource {
     this.#memory = memory;
   }
 
-  has(object: string, relation: string, subject: string): boolean {
-    const { direct, usersets } = this.#subjectsOf(object, relation);
-    if (subject.includes('#')) return usersets.includes(subject);
-    const token = this.#token(subject);
-    if (direct !== undefined) return direct.has(token);
-    return this.#log.getState(`${this.#place(object, relation)}${DIRECT}${token}`) !== undefined;
-  }
-
-  usersets(object: string, relation: string): readonly string[] {
-    return this.#subjectsOf(object, relation).usersets;
+  subjectsOf(pair: Pair): Subjects {
+    const known = this.#subjects.get(pair.text);
+    if (known !== undefined) return known;
+    const subjects = this.#readSubjects(this.#place(pair.object, pair.relation));
+    this.#subjects.set(pair.text, subjects);
+    return subjects;
   }
 
   parents(object: string): readonly string[] {
@@ -128,12 +118,9 @@ class StateSource implements TupleSource {
     }
   }
 
-  #subjectsOf(object: string, relation: string): Subjects {
-    const key = `${object}#${relation}`;
-    const known = this.#subjects.get(key);
-    if (known !== undefined) return known;
-    const place = this.#place(object, relation);
+  #readSubjects(place: string): Subjects {
     const sets: Sequence[] = [];
+    // Tokens of single subjects and wildcards; undefined if there are too many to be cached.
     let direct: Set<string> | undefined = new Set();
     for (const [name, value] of this.#log.scanState(place)) {
       if (name[place.length] === USERSET) sets.push(sequenceOf(value));
@@ -143,9 +130,16 @@ class StateSource implements TupleSource {
         break;
       }
     }
-    const subjects = { direct, usersets: this.#texts(sets) };
-    this.#subjects.set(key, subjects);
-    return subjects;
+    const usersets = this.#texts(sets);
+    return {
+      usersets,
+      has: (subject) => {
+        if (subject.includes('#')) return usersets.includes(subject);
+        if (direct?.size === 0) return false;
+        const token = this.#token(subject);
+        return direct?.has(token) ?? this.#log.getState(`${place}${DIRECT}${token}`) !== undefined;
+      },
+    };
   }
 
   /** The subjects of these tuples, in the order of their grants. */

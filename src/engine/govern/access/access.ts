@@ -2,7 +2,7 @@
 // once for each namespace.
 
 import { ACCESS_ANSWERS_MAX, ACCESS_KNOWN_MAX, ACCESS_VIEWS_MAX } from '../../base/limits.ts';
-import { type Checked, checkAccess, type Known, type TupleSource } from './check.ts';
+import { type Checked, checkAccess, type Known, pairOf, type TupleSource } from './check.ts';
 import { type GrainRelation, type MemoryRelation, namespaceObject, type Tuple } from './tuple.ts';
 
 /** The namespaces in which a subject has a relation to the grains. */
@@ -81,7 +81,7 @@ export class Access {
 
   /** True if exactly this tuple exists. */
   isGranted({ subject, relation, object }: Tuple): boolean {
-    return this.#source.has(object, relation, subject);
+    return this.#source.subjectsOf(pairOf(object, relation)).has(subject);
   }
 
   /** Drops what was concluded before the change of this tuple, or of unknown ones. */
@@ -95,7 +95,8 @@ export class Access {
 
   /** The number of usersets to which the relation to the object is given. */
   usersets(object: string, relation: string): number {
-    return relation === 'parent' ? this.#source.parents(object).length : this.#source.usersets(object, relation).length;
+    if (relation === 'parent') return this.#source.parents(object).length;
+    return this.#source.subjectsOf(pairOf(object, relation)).usersets.length;
   }
 }
 

@@ -12,8 +12,10 @@ function sourceOf(tuples: readonly Tuple[]): TupleSource {
   const subjects = (object: string, relation: string): string[] =>
     tuples.filter((one) => one.object === object && one.relation === relation).map(({ subject }) => subject);
   return {
-    has: (object, relation, subject) => subjects(object, relation).includes(subject),
-    usersets: (object, relation) => subjects(object, relation).filter((subject) => subject.includes('#')),
+    subjectsOf: ({ object, relation }) => ({
+      has: (subject) => subjects(object, relation).includes(subject),
+      usersets: subjects(object, relation).filter((subject) => subject.includes('#')),
+    }),
     parents: (object) => subjects(object, 'parent'),
     changed: () => undefined,
   };
@@ -157,10 +159,12 @@ test('the checks of many namespaces walk their common groups once', () => {
   for (const holder of [undefined, 'group:g499']) {
     let walked = 0;
     const source: TupleSource = {
-      has: (object, relation, subject) => object === holder && relation === 'member' && subject === 'user:ann',
-      usersets: (object, relation) => {
+      subjectsOf: ({ object, relation }) => {
         walked += 1;
-        return object === 'namespace:acme' && relation === 'viewer' ? groups : [];
+        return {
+          has: (subject) => object === holder && relation === 'member' && subject === 'user:ann',
+          usersets: object === 'namespace:acme' && relation === 'viewer' ? groups : [],
+        };
       },
       parents: () => [],
       changed: () => undefined,

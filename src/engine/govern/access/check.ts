@@ -5,12 +5,25 @@
 import { ACCESS_DEPTH_MAX, ACCESS_VISITED_MAX } from '../../base/limits.ts';
 import { defaultParent, hasRelation, includesOf, type Tuple, throughParent, usersetOf, wildcardOf } from './tuple.ts';
 
+/** An object and a relation to it. */
+export interface Pair {
+  readonly object: string;
+  readonly relation: string;
+  /** Both as one text, which is that of the userset: `type:id#relation`. */
+  readonly text: string;
+}
+
+/** The subjects that have one relation to one object. */
+export interface Subjects {
+  /** True if exactly the tuple of this subject exists. */
+  has(subject: string): boolean;
+  /** Those that are usersets, as texts. */
+  readonly usersets: readonly string[];
+}
+
 /** The tuples of a memory, as a check asks for them. */
 export interface TupleSource {
-  /** True if exactly this tuple exists. */
-  has(object: string, relation: string, subject: string): boolean;
-  /** The subjects of an object and relation that are usersets, as texts. */
-  usersets(object: string, relation: string): readonly string[];
+  subjectsOf(pair: Pair): Subjects;
   /** The subjects of `parent` of the object. */
   parents(object: string): readonly string[];
   /** Drops what it caches of this tuple's object and relation, or all. */
@@ -26,9 +39,7 @@ export interface Checked {
 }
 
 /** A pair of object and relation to be searched, and the tuple that leads to it from the one before. */
-interface Step {
-  readonly object: string;
-  readonly relation: string;
+interface Step extends Pair {
   readonly depth: number;
   readonly before: Step | undefined;
   readonly by: Tuple | undefined;
@@ -63,14 +74,12 @@ export function checkAccess(
   known: Known = { denied: new Map(), allowed: new Map() },
 ): Checked {
   const wildcard = wildcardOf(subject);
-  const steps: Step[] = [{ object, relation, depth: 0, before: undefined, by: undefined }];
-  const visited = new Set([keyOf(object, relation)]);
+  const steps: Step[] = [{ ...pairOf(object, relation), depth: 0, before: undefined, by: undefined }];
+  const visited = new Set([steps[0]!.text]);
   let isTooDeep = false;
   let isTooMuch = false;
-  const go = (before: Step, next: { readonly object: string; readonly relation: string }, by: Tuple | undefined) => {
-    if (!hasRelation(next.object, next.relation)) return;
-    const key = keyOf(next.object, next.relation);
-    if (visited.has(key)) return;
+  const go = (before: Step, { object, relation, text }: Pair, by: Tuple | undefined) => {
+    if (visited.has(text) || !hasRelation(object, relation)) return;
     if (before.depth >= ACCESS_DEPTH_MAX) {
       isTooDeep = true;
       return;
@@ -79,44 +88,45 @@ export function checkAccess(
       isTooMuch = true;
       return;
     }
-    const deniedFrom = known.denied.get(key);
+    const deniedFrom = known.denied.get(text);
     if (deniedFrom !== undefined && before.depth + 1 >= deniedFrom) {
       if (deniedFrom !== EVERYWHERE) isTooDeep = true;
       return;
     }
-    visited.add(key);
-    steps.push({ ...next, depth: before.depth + 1, before, by });
+    visited.add(text);
+    steps.push({ object, relation, text, depth: before.depth + 1, before, by });
   };
-  const restFrom = (at: Step): Rest | undefined => {
-    const holder = [subject, wildcard].find((one) => one !== undefined && source.has(at.object, at.relation, one));
-    if (holder === undefined) return undefined;
-    return { steps: 0, path: [{ subject: holder, relation: at.relation, object: at.object }] };
+  const restFrom = ({ object, relation }: Pair, subjects: Subjects): Rest | undefined => {
+    const isWildcard = !subjects.has(subject);
+    if (isWildcard && (wildcard === undefined || !subjects.has(wildcard))) return undefined;
+    return { steps: 0, path: [{ subject: isWildcard ? wildcard! : subject, relation, object }] };
   };
   // The list grows while it is walked.
   for (let i = 0; i < steps.length; i++) {
     const at = steps[i]!;
-    const rest = known.allowed.get(keyOf(at.object, at.relation)) ?? restFrom(at);
-    if (rest !== undefined && at.depth + rest.steps <= ACCESS_DEPTH_MAX) return found(at, rest, known);
-    for (const member of source.usersets(at.object, at.relation)) {
-      const userset = usersetOf(member);
-      if (userset !== undefined) go(at, userset, { subject: member, relation: at.relation, object: at.object });
+    const learned = known.allowed.get(at.text);
+    if (learned !== undefined && at.depth + learned.steps <= ACCESS_DEPTH_MAX) return found(at, learned, known);
+    const subjects = source.subjectsOf(at);
+    const rest = restFrom(at, subjects);
+    if (rest !== undefined) return found(at, rest, known);
+    for (const text of subjects.usersets) {
+      const userset = usersetOf(text);
+      if (userset !== undefined)
+        go(at, { ...userset, text }, { subject: text, relation: at.relation, object: at.object });
     }
-    for (const included of includesOf(at.object, at.relation))
-      go(at, { object: at.object, relation: included }, undefined);
+    for (const included of includesOf(at.object, at.relation)) go(at, pairOf(at.object, included), undefined);
     const inherited = throughParent(at.object, at.relation);
     if (inherited === undefined) continue;
     const named = source.parents(at.object);
     for (const parent of named)
-      go(at, { object: parent, relation: inherited }, { subject: parent, relation: 'parent', object: at.object });
+      go(at, pairOf(parent, inherited), { subject: parent, relation: 'parent', object: at.object });
     const parent = named.length > 0 ? undefined : defaultParent(at.object, memory);
-    if (parent !== undefined) go(at, { object: parent, relation: inherited }, undefined);
+    if (parent !== undefined) go(at, pairOf(parent, inherited), undefined);
   }
   // A search that visited too much may have left out the pairs below any of those that it visited.
   if (!isTooMuch)
-    for (const { object, relation, depth } of steps) {
-      const key = keyOf(object, relation);
-      known.denied.set(key, isTooDeep ? Math.min(depth, known.denied.get(key) ?? depth) : EVERYWHERE);
-    }
+    for (const { text, depth } of steps)
+      known.denied.set(text, isTooDeep ? Math.min(depth, known.denied.get(text) ?? depth) : EVERYWHERE);
   return { allowed: false, path: [], depthExceeded: isTooDeep || isTooMuch };
 }
 
@@ -124,13 +134,13 @@ export function checkAccess(
 function found(last: Step, rest: Rest, known: Known): Checked {
   let { steps, path } = rest;
   for (let step: Step | undefined = last; step !== undefined; step = step.before) {
-    known.allowed.set(keyOf(step.object, step.relation), { steps, path });
+    known.allowed.set(step.text, { steps, path });
     if (step.by !== undefined) path = [step.by, ...path];
     steps += 1;
   }
   return { allowed: true, path, depthExceeded: false };
 }
 
-function keyOf(object: string, relation: string): string {
-  return `${object}#${relation}`;
+export function pairOf(object: string, relation: string): Pair {
+  return { object, relation, text: `${object}#${relation}` };
 }

@@ -7,7 +7,10 @@ import { unsetPolicy } from '../policy/seal.ts';
 import { type ConsentFact, EVERY_PURPOSE, isOtherBasis } from './consent.ts';
 
 const NO_RULES = {
-  access: new Access({ has: () => false, usersets: () => [], parents: () => [], changed: () => undefined }, 'm'),
+  access: new Access(
+    { subjectsOf: () => ({ has: () => false, usersets: [] }), parents: () => [], changed: () => undefined },
+    'm',
+  ),
   agents: new Agents({
     count: () => 0,
     find: (name) => ({ name, token: '', status: undefined }),

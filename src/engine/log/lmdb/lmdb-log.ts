@@ -363,7 +363,7 @@ class LmdbEnvironmentLog implements LmdbLog {
       const entries: (readonly [string, Uint8Array])[] = [];
       let bytesLeft = SCAN_PAGE_BYTES;
       for (const { key, value } of state.getRange(range)) {
-        const name = Buffer.from(key).toString('latin1');
+        const name = key.toString('latin1');
         entries.push([name, this.#unframeState(name, value, value.length)]);
         bytesLeft -= value.length;
         if (bytesLeft <= 0) break;
@@ -374,7 +374,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     });
   }
 
-  #unframeState(key: string, framed: Uint8Array, length: number): Buffer {
+  #unframeState(key: string, framed: Buffer, length: number): Buffer {
     const damaged = `state "${key}" in ${this.directory}: its checksum is not right`;
     return unframe(framed, length, 0) ?? fail(new EngineError('STO-E001', damaged));
   }
