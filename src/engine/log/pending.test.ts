@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { runs } from '../../../../test/support/runs.ts';
-import type { NumberedAppend } from '../numbered-append.ts';
+import { runs } from '../../../test/support/runs.ts';
+import type { NumberedAppend } from './numbered-append.ts';
 import { PendingAppends } from './pending.ts';
 
 /** An append of state entries alone; null deletes. */

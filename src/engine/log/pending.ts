@@ -1,7 +1,7 @@
 // The appends of one log that are durable in a write-ahead file and not yet in its store. Reads look here first.
-import { assert } from '../../base/assert.ts';
-import type { Sequence } from '../log.ts';
-import { endOf, frameAt, type NumberedAppend } from '../numbered-append.ts';
+import { assert } from '../base/assert.ts';
+import type { Sequence } from './log.ts';
+import { endOf, frameAt, type NumberedAppend } from './numbered-append.ts';
 import { SortedKeys } from './sorted-keys.ts';
 
 /** A record or a state entry after an append: its frame, or null when it is deleted. */

@@ -19,6 +19,7 @@ import {
   WAL_WAIT_AFTER_MS,
   WAL_WAIT_MS,
 } from '../../base/limits.ts';
+import type { CheckpointedLog, Journal } from '../journal.ts';
 import type { NumberedAppend } from '../numbered-append.ts';
 import {
   BATCH_HEAD_BYTES,
@@ -37,17 +38,6 @@ export interface WriteAheadOptions extends FileOwner {
   readonly directory: string;
   /** The result of `takeOwnership`. */
   readonly mark: string;
-}
-
-/** A log whose appends are made durable here. */
-export interface CheckpointedLog {
-  readonly shard: number;
-  /** The number of its newest durable append. */
-  readonly appends: number;
-  /** The append is durable. Must not throw. */
-  durable(append: NumberedAppend): void;
-  /** Writes every append that is durable now to the log's own store. Rejects with EngineError. */
-  checkpoint(): Promise<void>;
 }
 
 interface Waiting {
@@ -78,7 +68,7 @@ export function fileOwnersIn(directory: string): readonly FileOwner[] {
 /** The instances open in this thread, by folder and worker: one for all logs of the worker. */
 const opened = new Map<string, WriteAhead>();
 
-export class WriteAhead {
+export class WriteAhead implements Journal {
   readonly #options: WriteAheadOptions;
   readonly #ownership: Ownership;
   readonly #recovered = new Recovered();
