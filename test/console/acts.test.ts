@@ -4,7 +4,18 @@ import { test } from 'node:test';
 import type { Page } from 'puppeteer-core';
 import { Granary, NotFoundError } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { goTo, inPage, settled, shows, signIn, startBrowser, startConsole, watchedPage } from './browser.ts';
+import {
+  click,
+  fill,
+  goTo,
+  inPage,
+  settled,
+  shows,
+  signIn,
+  startBrowser,
+  startConsole,
+  watchedPage,
+} from './browser.ts';
 
 const FOCUSED = `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.innerText ?? '').trim()`;
 
@@ -80,28 +91,28 @@ test('what cannot be taken back shows counts and wants its name', async (t) => {
 
   await goTo(page, `${server.http}/console/m/default/grains?grain=${blobHash}`);
   await settled(page, 'Forget…');
-  await page.click('.panel button.danger');
+  await click(page, '.panel button.danger');
   await settled(page, 'This cannot be taken back.');
   assert.match(await inPage<string>(page, `document.querySelector('.counts').innerText`), /Grains\s+1/);
-  await page.type('dialog input[type=text]', blobHash.slice(0, 7));
+  await fill(page, 'dialog input[type=text]', blobHash.slice(0, 7));
   assert.equal(await isDisabled(), true);
-  await page.type('dialog input[type=text]', blobHash[7] ?? '');
-  assert.equal(await isDisabled(), false);
-  await page.click('dialog button.danger');
+  await fill(page, 'dialog input[type=text]', blobHash.slice(0, 8));
+  await eventually('the button is enabled', async () => !(await isDisabled()));
+  await click(page, 'dialog button.danger');
   await settled(page, 'This memory is empty');
   await assert.rejects(memory.get(blobHash), NotFoundError);
 
   await goTo(page, `${server.http}/console/memories?memory=old-notes`);
   await settled(page, 'Delete…');
-  await page.click('.panel button.danger');
+  await click(page, '.panel button.danger');
   await settled(page, 'This cannot be taken back.');
-  await page.type('dialog input[type=text]', 'default');
+  await fill(page, 'dialog input[type=text]', 'default');
   assert.equal(await isDisabled(), true);
-  await page.click('dialog .buttons button[type=button]');
-  await page.click('.panel button.danger');
+  await click(page, 'dialog .buttons button[type=button]');
+  await click(page, '.panel button.danger');
   await settled(page, 'This cannot be taken back.');
-  await page.type('dialog input[type=text]', 'old-notes');
-  await page.click('dialog button.danger');
+  await fill(page, 'dialog input[type=text]', 'old-notes');
+  await click(page, 'dialog button.danger');
   await eventually('the memory is gone', async () => {
     const { memories } = await client.operations.listMemories();
     return !memories.some(({ id }) => id === 'old-notes');
@@ -124,5 +135,40 @@ test('a key sees the pages and buttons of what it may do', async (t) => {
   const shown = await inPage<string>(page, 'document.body.innerText');
   for (const word of ['Grains', 'Recall']) assert.match(shown, new RegExp(word));
   for (const word of ['Forget…', 'Correct…', 'Restrict…', 'New memory']) assert.ok(!shown.includes(word), word);
+  assert.deepEqual(await faults(), []);
+});
+
+test('a filter keeps what is typed, and leaves the others alone', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startConsole(t);
+  const { page, faults } = await watchedPage(browser, server.http);
+  await signIn(page, server.http, server.key);
+  await goTo(page, `${server.http}/console/m/default/grains`);
+  await settled(page, 'This memory is empty');
+  // A letter as soon as the address has changed, and a choice while it waits for the next letter.
+  await inPage(
+    page,
+    `(() => {
+      const set = (element, value) => {
+        Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), 'value').set.call(element, value);
+        element.dispatchEvent(new Event(element.matches('select') ? 'change' : 'input', { bubbles: true }));
+      };
+      const [user, type] = ['User', 'Type'].map((label) =>
+        document.getElementById([...document.querySelectorAll('label')].find((one) => one.innerText === label).htmlFor));
+      const { pushState } = history;
+      history.pushState = (...address) => {
+        pushState.apply(history, address);
+        history.pushState = pushState;
+        set(user, 'ada l');
+        setTimeout(() => set(type, 'goal'), 100);
+      };
+      set(user, 'ada');
+    })()`,
+  );
+  await eventually(
+    'both are in the address',
+    () => /type=goal/.test(page.url()) && /user=ada(?:%20|\+)l/.test(page.url()),
+  );
   assert.deepEqual(await faults(), []);
 });

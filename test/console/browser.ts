@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Browser, launch, type Page } from 'puppeteer-core';
-import { eventually } from '../support/eventually.ts';
+import { eventually, WAIT_MS_MAX } from '../support/eventually.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** A path may be given; otherwise it is where Debian puts it. */
@@ -71,6 +71,7 @@ export async function watchedPage(
 ): Promise<WatchedPage> {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
+  page.setDefaultTimeout(WAIT_MS_MAX);
   await wear(page, look);
   const faults: string[] = [];
   page.on('request', (request) => {
@@ -111,6 +112,21 @@ export async function inPage<T>(page: Page, expression: string): Promise<T> {
   return (await page.evaluate(expression)) as T; // the caller knows what it asks for
 }
 
+/** An expression was asked for while the browser went to another page. */
+const LEFT = /context was destroyed|find context|detached|does not belong to the document/i;
+
+/** Waits until an expression in the page is true, over changes of the page. */
+export async function becomes(page: Page, what: string, expression: string): Promise<void> {
+  await eventually(`the page ${what}`, async () => {
+    try {
+      return await inPage<boolean>(page, expression);
+    } catch (error) {
+      if (error instanceof Error && LEFT.test(error.message)) return false;
+      throw error;
+    }
+  });
+}
+
 /** Sets width and theme. */
 export async function wear(page: Page, { width, height, theme }: Look): Promise<void> {
   await page.setViewport({ width, height });
@@ -147,10 +163,27 @@ export async function lookAt(
 /** Opens the console and signs in with the key, through the form. */
 export async function signIn(page: Page, server: string, key: string, path = ''): Promise<void> {
   await page.goto(`${server}/console/${path}`);
-  await page.waitForSelector('input[type=password]');
-  await page.type('input[type=password]', key);
+  await fill(page, 'input[type=password]', key);
   await page.keyboard.press('Enter');
   await page.waitForSelector('main#page h1');
+}
+
+/** Clicks what the selector finds, once it is in sight, enabled and at rest. Looks again if the page changes meanwhile. */
+export async function click(page: Page, selector: string): Promise<void> {
+  await page.locator(selector).setVisibility('visible').setTimeout(WAIT_MS_MAX).click();
+}
+
+/** The selector of a button that is enabled, by its text. */
+export function button(text: string): string {
+  return `::-p-xpath(//button[not(@disabled) and normalize-space()=${JSON.stringify(text)}])`;
+}
+
+/** Replaces the text of a field by typing, and makes sure that it arrived. */
+export async function fill(page: Page, selector: string, text: string): Promise<void> {
+  const field = page.locator(selector).setVisibility('visible').setTimeout(WAIT_MS_MAX);
+  await field.fill(text, { typingThreshold: Number.POSITIVE_INFINITY });
+  const typed = await page.$eval(selector, (element) => (element as unknown as { value: string }).value); // a field
+  assert.equal(typed, text, `${selector} lost what was typed`);
 }
 
 /** Goes to another address of the console as a link does: the page stays, and with it the key. */
@@ -167,17 +200,13 @@ export async function goTo(page: Page, address: string): Promise<void> {
 export async function settled(page: Page, text: string): Promise<void> {
   await shows(page, text);
   // The count of requests that puppeteer keeps does not return to zero where the page before was left early.
-  await eventually('the page awaits nothing', () =>
-    inPage<boolean>(page, `!/Loading|loading more|Working…|Counting/.test(document.body.innerText)`),
-  );
+  await becomes(page, 'awaits nothing', `!/Loading|loading more|Working…|Counting/.test(document.body.innerText)`);
 }
 
 /** Waits until the page shows the text. The policy of the page forbids puppeteer's own way, which evaluates text in it. */
 export async function shows(page: Page, text: string): Promise<void> {
   try {
-    await eventually(`the page shows ${text}`, () =>
-      inPage<boolean>(page, `document.body.innerText.includes(${JSON.stringify(text)})`),
-    );
+    await becomes(page, `shows ${text}`, `document.body.innerText.includes(${JSON.stringify(text)})`);
   } catch (error) {
     await shot(page, 'failed');
     throw error;

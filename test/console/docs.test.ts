@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
-import { inPage, LOOKS, settled, shot, shows, startBrowser, watchedPage } from './browser.ts';
+import { fill, inPage, LOOKS, settled, shot, shows, startBrowser, watchedPage } from './browser.ts';
 
 const PAGES = ['', 'concepts', 'quickstart-python', 'cal-output', 'gdpr', 'reference/operations', 'reference/recall'];
 
@@ -31,8 +31,7 @@ test('pages fit the screen in both themes, and the search finds', async (t) => {
     }
     if (look.width === 1280) {
       await page.keyboard.press('/');
-      await page.waitForSelector('#localsearch-input');
-      await page.type('#localsearch-input', 'tombstone');
+      await fill(page, '#localsearch-input', 'tombstone');
       await shows(page, 'Keys and names');
       await shot(page, where('search'));
     }

@@ -1,10 +1,12 @@
 // The pages of governance and of queries in a real browser: both themes and three widths, accessible; and what they change.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually } from '../support/eventually.ts';
 import {
+  becomes,
+  button,
+  click,
+  fill,
   goTo,
-  inPage,
   lookAt,
   type Pages,
   settled,
@@ -70,8 +72,10 @@ test('pages of people, policy, trail, metrics, keys, CAL and the graph are compl
     void request.respond({ status: 501, contentType: 'application/json', body: JSON.stringify({ error }) });
   });
   await goTo(page, `${server.http}/console/m/default/metrics`);
-  await eventually('the page is hidden', () =>
-    inPage<boolean>(page, `![...document.querySelectorAll('nav a')].some((one) => one.textContent === 'Metrics')`),
+  await becomes(
+    page,
+    'is hidden',
+    `![...document.querySelectorAll('nav a')].some((one) => one.textContent === 'Metrics')`,
   );
 });
 
@@ -87,48 +91,42 @@ test('a person is restricted, withdraws and is erased; a policy is tried and sea
   await memory.operations.grantConsent({ userId: 'ada', purpose: 'personalization' });
   await page.goto(`${server.http}/console/`);
   await signIn(page, server.http, server.key);
-  const click = async (text: string): Promise<void> => {
-    await page.waitForSelector(`::-p-xpath(//button[not(@disabled) and normalize-space()=${JSON.stringify(text)}])`);
-    await page.click(`::-p-xpath(//button[not(@disabled) and normalize-space()=${JSON.stringify(text)}])`);
-  };
+  const press = (text: string): Promise<void> => click(page, button(text));
 
   await goTo(page, `${server.http}/console/m/default/people?person=ada`);
-  await click('Restrict');
+  await press('Restrict');
   await settled(page, 'The data is frozen');
   assert.equal((await memory.operations.restrictions({})).restrictions[0]?.userId, 'ada');
-  await click('Lift the restriction');
+  await press('Lift the restriction');
   await settled(page, 'may be read and changed');
-  await click('Withdraw');
+  await press('Withdraw');
   await settled(page, 'revoked');
-  await click('Erase…');
+  await press('Erase…');
   await settled(page, 'Type ada to confirm');
-  await page.type('dialog input:not([id$=reason])', 'ada');
-  await click('Erase ada');
+  await fill(page, 'dialog input:not([id$=reason])', 'ada');
+  await press('Erase ada');
   await settled(page, 'granary-erasure-proof');
   assert.equal((await memory.operations.listGrains({ userId: 'ada' })).grains.length, 0);
 
   await goTo(page, `${server.http}/console/m/default/policy?change=1`);
-  await page.waitForSelector('textarea');
-  await page.type('textarea', 'retention.default_ttl_days = 90');
-  await click('Show what it means');
+  await fill(page, 'textarea', 'retention.default_ttl_days = 90');
+  await press('Show what it means');
   await settled(page, 'It tightens the policy');
-  await click('Seal this version');
+  await press('Seal this version');
   await settled(page, 'set here');
   assert.equal((await memory.operations.policy({})).rules.retention.defaultTtlDays, 90);
 
   await goTo(page, `${server.http}/console/keys?new=1`);
-  await page.waitForSelector('dialog input[type=text]');
-  await page.type('dialog input[type=text]', 'agent');
-  await click('Make it');
+  await fill(page, 'dialog input[type=text]', 'agent');
+  await press('Make it');
   await settled(page, 'Copy it now');
-  await click('I have copied it');
+  await press('I have copied it');
   const made = (await client.operations.listKeys({})).keys.find(({ name }) => name === 'agent');
   assert.deepEqual(made?.scopes, ['read', 'write']);
   await goTo(page, `${server.http}/console/keys?key=${made.keyId}`);
-  await click('Revoke…');
-  await page.waitForSelector('dialog input');
-  await page.type('dialog input', 'agent');
-  await click('Revoke agent');
+  await press('Revoke…');
+  await fill(page, 'dialog input', 'agent');
+  await press('Revoke agent');
   await settled(page, 'revoked');
   assert.notEqual(
     (await client.operations.listKeys({})).keys.find(({ name }) => name === 'agent')?.revokedAt,

@@ -6,7 +6,19 @@ import { Granary } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { goTo, inPage, settled, shot, shows, signIn, startBrowser, startConsole, watchedPage } from './browser.ts';
+import {
+  click,
+  fill,
+  goTo,
+  inPage,
+  settled,
+  shot,
+  shows,
+  signIn,
+  startBrowser,
+  startConsole,
+  watchedPage,
+} from './browser.ts';
 
 const SCRIPT = `"'><img src=x onerror=alert(1)><script>alert(2)</script><a href="javascript:alert(3)">x</a>{{7*7}}`;
 
@@ -84,39 +96,37 @@ test('a grain of a megabyte, text from right to left and a thousand namespaces a
   assert.deepEqual(await faults(), []);
 });
 
-test('wrong and expired keys are refused, and a new key goes on at the same place', async (t) => {
+test('wrong, expired and revoked keys are refused, and a new key goes on at the same place', async (t) => {
   const browser = await startBrowser(t);
   if (browser === undefined) return;
   const server = await startConsole(t);
   const client = new Granary({ url: server.http, apiKey: server.key });
   const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 401/ });
   await page.goto(`${server.http}/console/m/default/grains?type=goal`);
-  await page.waitForSelector('input[type=password]');
-  for (const wrong of ['not a key', 'gr_öä', `gr_${'0'.repeat(64)}`]) {
-    await page.type('input[type=password]', wrong);
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('[role=alert]');
-    await page.click('input[type=password]', { count: 3 });
-  }
-  await shows(page, 'AUT-E004');
-  await shot(page, 'wrong-key');
-
-  const expiresAt = new Date(Date.now() + 3_000);
-  const { rawKey } = await client.operations.createKey({ name: 'short', expiresAt });
-  await page.type('input[type=password]', rawKey);
-  await page.keyboard.press('Enter');
-  await settled(page, 'No grain fits');
-  const mayAsk = new Granary({ url: server.http, apiKey: rawKey });
+  const soon = await client.operations.createKey({ name: 'expired', expiresAt: new Date(Date.now() + 1_000) });
   await eventually('the key has expired', () =>
-    mayAsk.operations.whoami().then(
+    new Granary({ url: server.http, apiKey: soon.rawKey }).operations.whoami().then(
       () => false,
       () => true,
     ),
   );
+  for (const wrong of ['not a key', 'gr_öä', `gr_${'0'.repeat(64)}`, soon.rawKey]) {
+    await fill(page, 'input[type=password]', wrong);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[role=alert]');
+  }
+  await shows(page, 'AUT-E004');
+  await shot(page, 'wrong-key');
+
+  const { rawKey, keyId } = await client.operations.createKey({ name: 'short' });
+  await fill(page, 'input[type=password]', rawKey);
+  await page.keyboard.press('Enter');
+  await settled(page, 'No grain fits');
+  await client.operations.revokeKey({ keyId });
   await goTo(page, `${server.http}/console/m/default/grains?type=belief`);
   await shows(page, 'no longer accepted');
-  await shot(page, 'expired-key');
-  await page.type('input[type=password]', server.key);
+  await shot(page, 'revoked-key');
+  await fill(page, 'input[type=password]', server.key);
   await page.keyboard.press('Enter');
   await settled(page, 'No grain fits');
   assert.match(page.url(), /type=belief$/);
@@ -141,11 +151,12 @@ test('a server that is gone is told, and asked again when it is back', async (t)
   await first.close();
   await goTo(page, `${first.http}/console/m/default/grains?type=goal`);
   await shows(page, 'What you see may be out of date');
+  // The question itself has failed too, after its retries.
   await page.waitForSelector('.error-facts > button');
   await shot(page, 'server-gone');
   const second = await startTestServer({ dataDir, httpPort: String(first.httpPort) });
   t.after(() => second.close());
-  await page.click('.error-facts > button');
+  await click(page, '.error-facts > button');
   await settled(page, 'No grain fits');
   assert.ok(!(await inPage<string>(page, 'document.body.innerText')).includes('out of date'));
   assert.deepEqual(await faults(), []);

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
-import { settled, startBrowser, startConsole } from './browser.ts';
+import { WAIT_MS_MAX } from '../support/eventually.ts';
+import { click, fill, settled, startBrowser, startConsole } from './browser.ts';
 
 const AUDIENCE = 'urn:granary';
 
@@ -58,16 +59,14 @@ test('a person signs in at the issuer, and comes back to where they were', async
   }).callback();
 
   const page = await browser.newPage();
+  page.setDefaultTimeout(WAIT_MS_MAX);
   await page.goto(`${server.http}/console/m/default/grains?type=goal`);
-  await page.waitForSelector('button.issuer');
-  await page.click('button.issuer');
-  await page.waitForSelector('input[name=login]');
-  await page.type('input[name=login]', 'ada');
-  await page.type('input[name=password]', 'any');
-  await page.click('button[type=submit]');
-  await page.waitForSelector('form button[type=submit]');
-  await page.waitForFunction(`document.querySelector('input[name=login]') === null`);
-  await page.click('button[type=submit]');
+  await click(page, 'button.issuer');
+  await fill(page, 'input[name=login]', 'ada');
+  await fill(page, 'input[name=password]', 'any');
+  await click(page, 'button[type=submit]');
+  // The page after it, which asks for consent.
+  await click(page, 'form:not(:has(input[name=login])) button[type=submit]');
   await page.waitForSelector('main#page h1');
   await settled(page, 'No grain fits');
   assert.equal(page.url(), `${server.http}/console/m/default/grains?type=goal`);

@@ -1,6 +1,6 @@
 // Asks before what cannot be taken back: it shows what will go, in numbers, and wants the name typed.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useDo } from '../ask.ts';
 import { ErrorBox } from './error-box.tsx';
 
@@ -87,7 +87,8 @@ interface DialogProps {
 export function Dialog({ title, children, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the page is painted: a key that is pressed next must reach the dialog.
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     return () => element?.close();

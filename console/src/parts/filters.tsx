@@ -1,6 +1,6 @@
 // Filters of a list. Each is a member of the address, so that a filtered list can be sent to somebody.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useQuery } from '../address.ts';
 import { Icon } from './icon.tsx';
 
@@ -50,10 +50,23 @@ export function TextFilter({ name, label, placeholder }: FieldProps & { readonly
   const id = useId();
   const value = query.one(name);
   const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
+  // Another filter may change while the timer runs: what it set must stay.
+  const latest = useRef(query);
+  latest.current = query;
+  // The address follows the field. Only an address that is not from here changes the field: a letter may be newer.
+  const written = useRef(value);
   useEffect(() => {
-    if (typed === value) return;
-    const timer = setTimeout(() => query.set({ [name]: typed }, value !== ''), TYPED_MS);
+    if (value === written.current) return;
+    written.current = value;
+    setTyped(value);
+  }, [value]);
+  useEffect(() => {
+    if (typed === written.current) return;
+    const timer = setTimeout(() => {
+      const isFirst = latest.current.one(name) === '';
+      written.current = typed;
+      latest.current.set({ [name]: typed }, !isFirst);
+    }, TYPED_MS);
     return () => clearTimeout(timer);
   }, [typed]);
   return (

@@ -1,6 +1,6 @@
 // The panel beside a list, for the row that is open. On narrow pages it covers the list.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
 interface Props {
@@ -15,7 +15,8 @@ export function Panel({ title, label, onClose, children }: Props) {
   const panel = useRef<HTMLElement>(null);
   const close = useRef(onClose);
   close.current = onClose;
-  useEffect(() => {
+  // Before the page is painted, so that it does not take the focus from what a person chose meanwhile.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     panel.current?.focus({ preventScroll: true });
     // The row that was left may be gone; then the browser decides.
