@@ -24,6 +24,7 @@ import { viewWithSources } from './filter/further-sources.ts';
 import { fieldTest, type NameTest } from './filter/named.ts';
 import { type Fused, fuse } from './fusion/fuse.ts';
 import { HitList } from './hits.ts';
+import { KnownQuestions } from './known-questions.ts';
 import {
   type CandidateSearch,
   type Found,
@@ -41,6 +42,8 @@ import type { VectorLeg } from './legs/vector-leg.ts';
 export interface RecallLegs {
   /** Absent: the recall treats all grains as without a vector. */
   readonly vectors?: VectorLeg | undefined;
+  /** Questions that other searches of the same query asked. */
+  readonly questions?: KnownQuestions | undefined;
 }
 
 interface Plan {
@@ -51,18 +54,28 @@ interface Plan {
   readonly facets: readonly NameTest[];
 }
 
-function plan(store: Store, memory: Memory, asked: RecallQuery): Plan {
+function plan(store: Store, memory: Memory, asked: RecallQuery, questions = new KnownQuestions()): Plan {
   const query = explainable(memory, asked);
   const parts = store.parts(memory.number);
   if (query.query === undefined) return { parts, text: undefined, query, facets: [] };
-  // Words of asking stay in a ranking by words only, where pronouns help more than they hurt, and in a query of only them.
-  const unless = query.wordsOnly === true ? undefined : unscoredTerms(query.query, memory.analyzer);
-  const parse = query.operators === true ? parseQuery : parseQuestion;
-  const text = parse(query.query, memory.analyzer, unless);
+  const text = parsed(memory, query.query, query, questions);
   const facets = text.fields.flatMap((condition) => fieldTest(condition, memory.analyzer) ?? []);
   // Without search words, `field:term` makes the query structural.
   const structural = query.structural || (text.terms.length === 0 && facets.some(({ negated }) => !negated));
   return { parts, text, query: structural === query.structural ? query : { ...query, structural }, facets };
+}
+
+function parsed(
+  { analyzer }: Memory,
+  query: string,
+  { wordsOnly = false, operators = false }: RecallQuery,
+  questions: KnownQuestions,
+): TextQuery {
+  return questions.parsed(`${wordsOnly} ${operators} ${query}`, () => {
+    // Words of asking stay in a ranking by words only, where pronouns help more than they hurt, and in a query of only them.
+    const unless = wordsOnly ? undefined : unscoredTerms(query, analyzer);
+    return (operators ? parseQuery : parseQuestion)(query, analyzer, unless);
+  });
 }
 
 /** If the policy requires explanations, a recall that leaves a record also reports the grains its conditions excluded. */
@@ -143,9 +156,13 @@ export function recall(
   legs: RecallLegs = {},
 ): MemoryCalls['recall']['output'] {
   let atMs = performance.now();
-  const planned = plan(store, memory, query);
+  const { questions = new KnownQuestions() } = legs;
+  const planned = plan(store, memory, query, questions);
   const { parts, text } = planned;
-  const statistics = statisticsOf(text === undefined ? [] : countedParts(store, parts, context), text);
+  const statistics =
+    text === undefined
+      ? NO_STATISTICS
+      : questions.statistics(text, () => statisticsOf(countedParts(store, parts, context), text));
   atMs = staged(store, context, 'statistics', atMs);
   const { candidates, legCut } = search(
     store,

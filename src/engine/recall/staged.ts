@@ -8,6 +8,7 @@ import type { GrainView } from '../calls/grain.ts';
 import type { RecallQuery } from '../calls/recall.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
+import { KnownQuestions } from './known-questions.ts';
 import { alikeWords } from './legs/alike.ts';
 import { countedParts } from './legs/counted.ts';
 import { meanings } from './legs/meanings.ts';
@@ -24,8 +25,9 @@ export function stagedRecall(
   query: RecallQuery,
   fetch: (hash: string) => GrainView | null,
 ): MemoryCalls['recall']['output'] {
+  const questions = new KnownQuestions();
   const answers: AnswersNow<RecallQuestion> = {
-    search: (plain) => searchHere(store, memory, context, plain),
+    search: (plain) => searchHere(store, memory, context, plain, questions),
     fetch: ({ hashes }) => ({ grains: hashes.map(fetch) }),
     namespaces: ({ filter }) => namespaces(store, memory, context, filter),
     alike: ({ words, limit }) => {
@@ -46,6 +48,7 @@ export function searchHere(
   memory: Memory,
   context: CallContext,
   query: RecallQuery,
+  questions?: KnownQuestions,
 ): MemoryCalls['recall']['output'] {
-  return recall(store, memory, context, query, { vectors: shardVectors(store, memory.number, query) });
+  return recall(store, memory, context, query, { vectors: shardVectors(store, memory.number, query), questions });
 }

@@ -9,6 +9,7 @@ import type { MemoryCalls } from '../../calls/calls.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { Sliced } from '../../index/files/section.ts';
 import { history } from '../../recall/history.ts';
+import { KnownQuestions } from '../../recall/known-questions.ts';
 import { searchHere } from '../../recall/staged.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
@@ -44,6 +45,7 @@ function answersHere(store: Store, memory: Memory, context: CallContext): Answer
     (asked: QuestionInput<K>): QuestionOutput<K> =>
       // A partition answers a kind with its output.
       shortRead(store, memory, context, { kind, input: asked } as PartitionRead).output as QuestionOutput<K>;
+  const questions = new KnownQuestions();
   const refuse = (): never => {
     throw new CalError('CAL-E044', 'a read-only query cannot write');
   };
@@ -56,7 +58,8 @@ function answersHere(store: Store, memory: Memory, context: CallContext): Answer
     estimate: read('estimate'),
     pairs: read('pairs'),
     rivals: read('rivals'),
-    search: (query) => searchHere(store, memory, context, { ...query, filter: inScope(memory, query.filter) }),
+    search: (query) =>
+      searchHere(store, memory, context, { ...query, filter: inScope(memory, query.filter) }, questions),
     cap: () => ({ recallMax: memory.governed.rules['access.max_recall_limit'] }),
     history: ({ hash }) => ({ versions: versionsOf(store, memory, context, hash) }),
     add: refuse,

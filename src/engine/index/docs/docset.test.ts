@@ -14,6 +14,10 @@ test('sets combine like sets of numbers', () => {
       assert.deepEqual([...DocSet.of(200, a).and(b).toArray()], expectAnd);
       assert.deepEqual([...DocSet.of(200, a).and(DocSet.of(200, b)).toArray()], expectAnd);
       assert.deepEqual([...intersect([a, b])], expectAnd);
+      assert.deepEqual(
+        [...DocSet.of(200, a).among(b)],
+        [...b].filter((d) => inA.has(d)),
+      );
       const expectNot = [...a].filter((d) => !inB.has(d));
       assert.deepEqual([...DocSet.of(200, a).andNot(b).toArray()], expectNot);
       assert.deepEqual([...DocSet.of(200, a).andNot(DocSet.of(200, b)).toArray()], expectNot);

@@ -116,6 +116,19 @@ export class DocSet {
     return docs;
   }
 
+  /** The docs of a list that are members, in the order of the list. */
+  among(docs: Uint32Array): Uint32Array {
+    const { words } = this;
+    const found = new Uint32Array(docs.length);
+    let count = 0;
+    for (let i = 0; i < docs.length; i++) {
+      const doc = docs[i]!;
+      found[count] = doc;
+      count += (words[doc >>> 5]! >>> (doc & 31)) & 1;
+    }
+    return found.subarray(0, count);
+  }
+
   #trim(): void {
     const used = this.docCount & 31;
     if (used !== 0) this.words[this.words.length - 1]! &= (1 << used) - 1;

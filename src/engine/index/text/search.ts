@@ -162,7 +162,7 @@ export function searchText(
 type Docs = Pick<Postings, 'docs' | 'count'>;
 
 /** Looking a doc up in a list takes as long as walking over so many postings. */
-const POSTINGS_A_LOOKUP = 4;
+const POSTINGS_A_LOOKUP = 16;
 
 /** The allowed docs, if it is faster to look each of them up than to walk the lists. */
 function fewAllowed({ allowedDocs: docs }: SearchPart, lists: readonly (TermList | undefined)[]): Docs | undefined {
@@ -244,16 +244,18 @@ class PartSearch {
     return from;
   }
 
-  /** Adds a list's scores in the window from `base`. Returns the number of docs with a score. */
+  /** Adds a list's scores of allowed docs in the window from `base`. Returns the number of docs with a score. */
   #accumulate(list: TermList, base: number, found: number): number {
     const { docs, frequencies, inverseFrequency } = list;
     const lengths = this.#lengths;
     const norms = this.#norms;
     const once = list.scoresOfOne(norms);
+    const allowed = this.#part.allowed?.words;
     let at = list.at - 1;
     for (; at >= 0; at--) {
       const doc = docs[at]!;
       if (doc < base) break;
+      if (allowed !== undefined && (allowed[doc >>> 5]! & (1 << (doc & 31))) === 0) continue;
       const frequency = frequencies[at]!;
       const length = lengths[doc]!;
       const score =
@@ -274,15 +276,12 @@ class PartSearch {
   #consider(base: number, found: number, essential: number): void {
     const top = this.#top;
     const others = essential === 0 ? 0 : this.#bounds[essential - 1]!;
-    const allowed = this.#part.allowed?.words;
     for (let i = 0; i < found; i++) {
       const slot = windowDocs[i]!;
       const score = windowScores[slot]!;
       windowScores[slot] = 0;
       if (score + others < top.least) continue;
-      const doc = base + slot;
-      if (allowed !== undefined && (allowed[doc >>> 5]! & (1 << (doc & 31))) === 0) continue;
-      this.#complete(doc, score, essential);
+      this.#complete(base + slot, score, essential);
     }
   }
 

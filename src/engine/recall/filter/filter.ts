@@ -11,7 +11,7 @@ import { type Doc, type Facet, fieldKey, type IndexPart, type NumberField, pairK
 import type { Store } from '../../store/store.ts';
 import { shownIn } from './hidden.ts';
 import { containsTests, type NameTest, namedDocs } from './named.ts';
-import { ownedDocs } from './owned.ts';
+import { docsForUser } from './owned.ts';
 import { isInScope } from './scope.ts';
 
 export interface PartFilter {
@@ -43,6 +43,7 @@ export function filterPart(
   const listed = facetDocs(part, filter, context, terms);
   const named = filter.addresses === undefined ? listed : addressDocs(store, part, filter.addresses, listed);
   const docs = filter.addressPrefix === undefined ? named : prefixDocs(store, part, filter.addressPrefix, named);
+  if (docs?.length === 0) return { docs, test: all([]), passesAll: true };
   const { sets, tests } = docTests(store, part, filter, context, terms);
   const few = sets.length === 0 ? undefined : fewIn(part, docs, sets);
   if (few === undefined) tests.push(...sets.map(({ set, isOut }) => (isOut ? outOf(set) : within(set))));
@@ -66,6 +67,9 @@ function outOf(set: DocSet): (doc: Doc) => boolean {
 /** A part has one doc in so many, or fewer, where a list of them is better than tests. */
 const FEW = 8;
 
+/** Looking a doc up in a list takes as long as testing so many of the list's docs. */
+const DOCS_A_LOOKUP = 32;
+
 /**
  * The docs in `docs` (undefined: all) that pass the sets, ascending; undefined if neither the docs nor those that pass
  * are few.
@@ -74,10 +78,11 @@ function fewIn(part: IndexPart, docs: Uint32Array | undefined, sets: readonly Se
   const { docCount } = part;
   const passing = DocSet.full(docCount);
   for (const { set, isOut } of sets) isOut ? passing.andNot(set) : passing.and(set);
-  if (docs !== undefined && docs.length * FEW <= docCount) return docs.filter((doc) => passing.has(doc));
-  if (passing.count() * FEW > docCount) return undefined;
-  const few = passing.toArray();
-  return docs === undefined ? few : intersect([docs, few]);
+  if (docs !== undefined && docs.length * FEW <= docCount) return passing.among(docs);
+  const count = passing.count();
+  if (count * FEW > docCount) return undefined;
+  if (docs === undefined) return passing.toArray();
+  return count * DOCS_A_LOOKUP < docs.length ? intersect([docs, passing.toArray()]) : passing.among(docs);
 }
 
 /** The docs with these addresses; only those in `listed`, if given. */
@@ -253,10 +258,7 @@ function setTests(
   }
   for (const term of terms) if (term.negated) sets.push({ set: namedDocs(part, term), isOut: true });
   if (filter.forUser !== undefined) {
-    const set = DocSet.full(docCount)
-      .andNot(ownedDocs(part))
-      .or(part.facet('user', filter.forUser) ?? NOTHING);
-    sets.push({ set, isOut: false });
+    sets.push({ set: docsForUser(part, filter.forUser), isOut: false });
   }
   for (const some of filter.either ?? []) {
     const set = new DocSet(docCount);

@@ -88,6 +88,7 @@ export interface Found {
 }
 
 export function findCandidates(search: CandidateSearch): Found {
+  if (search.filters.every(({ docs }) => docs?.length === 0)) return { candidates: [], legCut: false };
   const units = new Units(search);
   const { text, query, vectors } = search;
   let legCut = false;
@@ -307,7 +308,8 @@ function scoreContext(search: CandidateSearch, text: TextQuery, matching: Matchi
   if (contexts.every((known) => known === undefined)) return;
   const visible = parts.map((part) => visibleIn(store, part, query.filter, context));
   const conversations = new Conversations(parts, contexts, (part, doc) => visible[part]!(doc));
-  const turnFlags = new QueryCues(query.query ?? '', text, analyzer);
+  // Most questions find no turn.
+  let cues: QueryCues | undefined;
   const neighbour = (place: { part: number; doc: Doc } | undefined, mayEnter: boolean): LocalCandidate | undefined => {
     if (place === undefined) return undefined;
     const known = units.known(place.part, place.doc);
@@ -323,7 +325,8 @@ function scoreContext(search: CandidateSearch, text: TextQuery, matching: Matchi
     const before = neighbour(around?.before, mayEnter);
     const after = neighbour(around?.after, mayEnter);
     const beforeCode = before === undefined ? undefined : codeAt(contexts, before.part, before.doc);
-    unit.turn = { turnFlags: turnFlags.of(code, beforeCode), session: around?.session ?? 0, before, after };
+    cues ??= new QueryCues(query.query ?? '', text, analyzer);
+    unit.turn = { turnFlags: cues.of(code, beforeCode), session: around?.session ?? 0, before, after };
   };
   const found = units.all.length;
   for (let i = 0; i < found; i++) surround(units.all[i]!, true);
