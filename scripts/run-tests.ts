@@ -55,6 +55,8 @@ const LONG: readonly string[] = [
   'test/faults/',
   'test/held-restore.test.ts',
   'test/hostile/',
+  'test/image.test.ts',
+  'test/install.test.ts',
   'test/mcp/install.test.ts',
   'test/mcp/stdio.test.ts',
   'test/own-models.test.ts',

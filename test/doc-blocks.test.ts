@@ -101,6 +101,8 @@ const NOT_RUN: readonly {
   { file: 'docs/events.md', begins: 'retry: ', because: 'output' },
   { file: 'docs/events.md', begins: '{"events"', because: 'output' },
   { file: 'docs/graph.md', begins: 'granary graph ada --direction both --dot | dot', because: 'outside' },
+  { file: 'docs/install.md', begins: 'npx granary serve', because: 'installs' },
+  { file: 'docs/install.md', begins: 'docker build', because: 'outside' },
   { file: 'docs/mcp.md', begins: '{ "mcpServers"', because: 'configuration' },
   { file: 'docs/mcp.md', begins: 'claude mcp add', because: 'outside' },
   { file: 'docs/operation.md', begins: 'npm install --global granary', because: 'installs' },
@@ -163,14 +165,14 @@ test('reasons hold: output is no command, and what is outside names another prog
     if (because === 'outside')
       assert.match(
         block.lines,
-        /grpcurl|claude|example\.com|granary model pull|\| dot|systemctl|\/etc\/granary/,
+        /grpcurl|claude|example\.com|granary model pull|\| dot|systemctl|docker|\/etc\/granary/,
         begins,
       );
     if (because === 'configuration' && block.lines.startsWith('{'))
       assert.equal(typeof JSON.parse(block.lines), 'object', begins);
     else if (because === 'configuration') assert.match(block.lines, /^(?:[A-Z_]+=.*\n)+$/, begins);
     if (because === 'endless') assert.match(block.lines, /curl -N|serve_forever/, begins);
-    if (because === 'installs') assert.match(block.lines, /npm ci|npm install|startServer/, begins);
+    if (because === 'installs') assert.match(block.lines, /npm ci|npm install|npx|startServer/, begins);
   }
 });
 

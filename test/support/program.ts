@@ -4,20 +4,20 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Folder of the built package. */
-const built = process.env['TEST_BUILD'];
+/** Folder of the built package, where the run has one. */
+export const BUILT = process.env['TEST_BUILD'];
 
 /** The command line in its sources, for tests that look at modules or change them. */
 export const SOURCES_MAIN = join(ROOT, 'src/cli/main.ts');
-export const MAIN = built === undefined ? SOURCES_MAIN : join(built, 'dist/cli/main.js');
+export const MAIN = BUILT === undefined ? SOURCES_MAIN : join(BUILT, 'dist/cli/main.js');
 
 /** They replace functions of the program's modules: the build has a copy of each that shares the modules. */
 const REPLACING = /-cut\.ts$|local-bug\.ts$/;
 
 /** The file or address to load before `MAIN` for `preload`, a path or an address. */
 export function preloadOfMain(preload: string): string {
-  return built !== undefined && REPLACING.test(preload)
-    ? pathToFileURL(join(built, 'dist/preloads', `${basename(preload, '.ts')}.js`)).href
+  return BUILT !== undefined && REPLACING.test(preload)
+    ? pathToFileURL(join(BUILT, 'dist/preloads', `${basename(preload, '.ts')}.js`)).href
     : preload;
 }
 
@@ -25,7 +25,7 @@ const WORKER = pathToFileURL(join(ROOT, 'src/server/shard-worker.ts')).href;
 
 /** The built file of a thread that serves shards; other entry files as they are. */
 export function threadFile(entry: string): string {
-  return built !== undefined && entry === WORKER
-    ? pathToFileURL(join(built, 'dist/server/shard-worker.js')).href
+  return BUILT !== undefined && entry === WORKER
+    ? pathToFileURL(join(BUILT, 'dist/server/shard-worker.js')).href
     : entry;
 }

@@ -30,7 +30,7 @@ const loadsItself = (path: string): string =>
 const loads = (root: string, folders: readonly string[]): string =>
   printed(
     `import { loadUwsFrom } from ${JSON.stringify(import.meta.resolve('./uws-loader.ts'))};`,
-    `const found = loadUwsFrom(${JSON.stringify(join(root, 'uws.js'))}, ${JSON.stringify(folders)});`,
+    `const found = loadUwsFrom(${JSON.stringify(join(root, 'uws.js'))}, ${JSON.stringify(folders)}.map((one) => () => one));`,
     'console.log(found.reason ?? typeof found.uws.App);',
   );
 

@@ -54,7 +54,7 @@ export function loadUws(): LoadedUws {
  * The same for the package with entry file `entry`. Binaries with an unexpected digest are not loaded. A patched copy is
  * written below the first of `folders` that allows it.
  */
-export function loadUwsFrom(entry: string, folders: readonly string[] = FOLDERS): LoadedUws {
+export function loadUwsFrom(entry: string, folders = FOLDERS): LoadedUws {
   // The library reads its header limit while it loads. The default of 4 KiB is too small for a long bearer token.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_BYTES_MAX);
   try {
@@ -88,20 +88,23 @@ function open(path: string): UwsModule {
   return module.exports as UwsModule; // the digest of the file is known
 }
 
-/** Folders for the patched copy: each may be read-only, or on a file system that runs no code. */
-const FOLDERS: readonly string[] = [tmpdir(), homedir()];
+/**
+ * Folders for the patched copy: each may be read-only, or on a file system that runs no code. A user without an account has
+ * no home, and then the call throws.
+ */
+const FOLDERS: readonly (() => string)[] = [tmpdir, homedir];
 
 /** Throws with the reason for each folder. */
-function openPatched(published: Uint8Array, digest: string, folders: readonly string[]): UwsModule {
+function openPatched(published: Uint8Array, digest: string, folders: readonly (() => string)[]): UwsModule {
   const patched = patchElf(published);
   const made = hash('sha256', patched, 'hex');
   if (made !== digest) throw new Error(`the patched copy is not the expected file (its SHA-256 is ${made})`);
   const reasons: string[] = [];
   for (const folder of folders)
     try {
-      return openWritten(patched, folder);
+      return openWritten(patched, folder());
     } catch (error) {
-      reasons.push(`${folder}: ${words(error)}`);
+      reasons.push(words(error));
     }
   throw new Error(`no folder takes the patched copy (${reasons.join('; ')})`);
 }
