@@ -6,9 +6,10 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
 import type { Scope } from '../auth/principal.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
+import type { Change } from './group.ts';
 import { randomId } from './ids.ts';
 import { hasOwnKey, type KeyRecord, type MemoryRecord } from './records.ts';
-import type { Change, ControlStore } from './store.ts';
+import type { ControlStore } from './store.ts';
 
 export type { KeyRecord } from './records.ts';
 

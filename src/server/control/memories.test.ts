@@ -9,7 +9,8 @@ import type { JsonObject } from '../../shards/protocol.ts';
 import { isMembers } from '../operations/names.ts';
 import type { Shards } from '../shards.ts';
 import { makeParts } from '../testing/parts.ts';
-import { Memories, repliesPrefix, slugOf } from './memories.ts';
+import { slugOf } from './ids.ts';
+import { Memories, repliesPrefix } from './memories.ts';
 
 const BY = { actor: 'system', requestId: 'test' };
 

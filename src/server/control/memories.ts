@@ -5,19 +5,16 @@ import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ERASURE_RETRY_MS } from '../../engine/base/limits.ts';
 import { subjectOf } from '../../engine/govern/access/caller.ts';
-import { compose, readOverrides } from '../../engine/govern/policy/compose.ts';
-import { egressAction } from '../../engine/govern/policy/in-force.ts';
-import { flat, withLoosest } from '../../engine/govern/policy/rules.ts';
-import type { PolicyValue } from '../../engine/govern/policy/values.ts';
 import type { ScopeNode } from '../../engine/govern/scope-tree.ts';
 import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
 import { isModelBackend, type ModelBackend } from '../embedding/backends.ts';
 import type { Logger } from '../log.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Shards } from '../shards.ts';
-import { randomId } from './ids.ts';
+import { governingOf, isHeld, isUnsettled } from './governing.ts';
+import { randomId, slugOf } from './ids.ts';
 import { endKey } from './keys.ts';
-import type { Governing, MemoryRecord } from './records.ts';
+import type { MemoryRecord } from './records.ts';
 import type { ControlStore } from './store.ts';
 
 export type { MemoryRecord } from './records.ts';
@@ -383,38 +380,6 @@ export function placeOfMemory(memory: MemoryRecord): Place {
   return { timeMs: memory.createdAtMs, id: memory.id };
 }
 
-/** True when its policy in force is not recorded, or was by an older build that left out rules on regions. */
-function isUnsettled({ sealing, governing }: MemoryRecord): boolean {
-  if (sealing === true) return true;
-  return governing !== undefined && (governing.regions === undefined || governing.crossBorderConsent === undefined);
-}
-
-function isHeld({ governing, policy }: MemoryRecord): boolean {
-  if (governing !== undefined) return governing.isHeld === true;
-  if (policy === undefined) return false;
-  return compose(policy.presets, readOverrides(policy.overrides as PolicyValue)).rules['deletion.hold']; // JSON of rules
-}
-
-/** A summary of a policy, for code that does not ask the memory's shards. */
-function governingOf(policy: JsonObject): Governing & { readonly version: number } {
-  const { presets, rules, version } = policy;
-  const { guardrail } = rules as JsonObject; // a policy has all its rules
-  const { patterns, mode } = guardrail as JsonObject;
-  const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
-  const whole = withLoosest(flat(rules as PolicyValue)); // as it was sealed
-  return {
-    version: Number(version),
-    presets: texts(presets),
-    guardrailPatterns: texts(patterns),
-    guardrailMode: String(mode),
-    egress: egressAction(whole),
-    egressCategories: whole['pii.categories'],
-    isHeld: whole['deletion.hold'],
-    regions: whole['residency.enforce'] ? whole['residency.regions'] : [],
-    crossBorderConsent: whole['residency.cross_border_consent'],
-  };
-}
-
 /** The settings of a memory that shards need. */
 export function settingsOf(memory: MemoryRecord): MemorySettings {
   const {
@@ -443,18 +408,6 @@ export function settingsOf(memory: MemoryRecord): MemorySettings {
     policy,
     scopes,
   });
-}
-
-/** Derives an id from a name: lower case, runs of other characters become a hyphen; empty when nothing is left. */
-export function slugOf(name: string): string {
-  return name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9._]+/g, '-')
-    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
-    .slice(0, 63)
-    .replace(/[^a-z0-9]+$/, '');
 }
 
 function contextOf(memory: MemoryRecord, by: { actor: string; requestId: string }) {

@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { RESTORES_NOTED_MAX } from '../../engine/base/limits.ts';
 import type { Fork } from '../../engine/calls/events.ts';
 import { shardOf } from '../../shards/gather/placement.ts';
+import type { Change } from '../control/group.ts';
 import { base32 } from '../control/ids.ts';
-import type { Change, ControlStore } from '../control/store.ts';
+import type { ControlStore } from '../control/store.ts';
 
 export interface Restore {
   /** Names the time that begins with this restore. */

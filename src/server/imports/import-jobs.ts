@@ -20,6 +20,7 @@ import {
   IMPORT_JOBS_RUNNING_MAX,
 } from '../../engine/base/limits.ts';
 import { KEY_BYTES } from '../../engine/crypto/envelope.ts';
+import type { Change } from '../control/group.ts';
 import { randomId } from '../control/ids.ts';
 import type { MemoryRecord } from '../control/memories.ts';
 import type {
@@ -29,7 +30,7 @@ import type {
   ImportJobOptions,
   ImportJobRecord,
 } from '../control/records.ts';
-import type { Change, ControlStore } from '../control/store.ts';
+import type { ControlStore } from '../control/store.ts';
 import type { Logger } from '../log.ts';
 import type { Shards } from '../shards.ts';
 import { Holds, type Person } from './holds.ts';

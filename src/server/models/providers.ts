@@ -4,8 +4,9 @@ import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { PROVIDERS_MAX } from '../../engine/base/limits.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
+import type { Change } from '../control/group.ts';
 import type { ProviderRecord } from '../control/records.ts';
-import type { Change, ControlStore } from '../control/store.ts';
+import type { ControlStore } from '../control/store.ts';
 import { type Assignment, ECHO, OWN_MODELS, type Provider, type ProviderKind, ROLES, type Role } from './roles.ts';
 import { START_IDS, type StartModels } from './start-models.ts';
 

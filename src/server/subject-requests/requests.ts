@@ -12,9 +12,10 @@ import {
 } from '../../engine/base/limits.ts';
 import { toNfc } from '../../engine/base/nfc.ts';
 import { KEY_BYTES } from '../../engine/crypto/envelope.ts';
+import type { Change } from '../control/group.ts';
 import { randomId } from '../control/ids.ts';
 import type { SubjectRequestOutcome, SubjectRequestRecord } from '../control/records.ts';
-import type { Change, ControlStore } from '../control/store.ts';
+import type { ControlStore } from '../control/store.ts';
 import { withoutPerson } from '../proofs/erasure-proof.ts';
 import { deadlineOf } from './deadline.ts';
 
