@@ -11,7 +11,8 @@ RUN npm run -s build && npm exec -c "node scripts/lay-out.ts /out"
 FROM debian:trixie-slim
 COPY --from=build /out /
 # The folders of the volumes. A user by number needs no account.
-RUN install -d -m 0700 -o 10001 -g 10001 /var/lib/granary /var/lib/granary/data /var/lib/granary/data/keys
+RUN install -d -m 0700 -o 10001 -g 10001 /var/lib/granary \
+    /var/lib/granary/data /var/lib/granary/data/keys /var/lib/granary/backups
 ENV NODE_ENV=production \
     GRANARY_HOST=0.0.0.0 \
     GRANARY_DATA_DIR=/var/lib/granary/data
