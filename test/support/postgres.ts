@@ -74,6 +74,11 @@ export class PostgresInstance {
     return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined;
   }
 
+  get isRunning(): boolean {
+    const { pid } = this;
+    return pid !== undefined && isAlive(pid);
+  }
+
   /** Ends all its processes at once, as a crash does. */
   kill(): void {
     const { pid } = this;
@@ -103,11 +108,11 @@ export class PostgresInstance {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Makes a database, which is dropped after the test. */
-  async database(t: TestContext): Promise<TestDatabase> {
+  /** Makes a database, which is dropped after the test, if one is given, or else ends with the instance. */
+  async database(t?: TestContext): Promise<TestDatabase> {
     const name = `test_${randomBytes(8).toString('hex')}`;
     await this.#administer(`CREATE DATABASE ${name}`);
-    t.after(() => t.after(() => this.#administer(`DROP DATABASE ${name} WITH (FORCE)`)));
+    t?.after(() => t.after(() => this.#administer(`DROP DATABASE ${name} WITH (FORCE)`)));
     return { url: this.url(name), instance: this };
   }
 
@@ -123,14 +128,25 @@ export class PostgresInstance {
 
 let shared: Promise<PostgresInstance> | undefined;
 
+/** Why no test can have PostgreSQL here; undefined where it can. */
+export const NO_POSTGRES =
+  nativeFolder() === undefined
+    ? `no PostgreSQL for ${process.platform}-${process.arch}: npm ci installs it where it exists`
+    : undefined;
+
+/** The instance of this process. */
+export function sharedPostgres(): Promise<PostgresInstance> {
+  shared ??= PostgresInstance.start();
+  return shared;
+}
+
 /** A new database in the instance of this process. Undefined without binaries: the test is marked as skipped. */
 export async function testDatabase(t: TestContext): Promise<TestDatabase | undefined> {
-  if (nativeFolder() === undefined) {
-    t.skip(`no PostgreSQL for ${process.platform}-${process.arch}: npm ci installs it where it exists`);
+  if (NO_POSTGRES !== undefined) {
+    t.skip(NO_POSTGRES);
     return undefined;
   }
-  shared ??= PostgresInstance.start();
-  return (await shared).database(t);
+  return (await sharedPostgres()).database(t);
 }
 
 /** The package's folder of binaries, libraries and data; undefined where there is no package for the platform. */

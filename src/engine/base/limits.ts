@@ -305,6 +305,24 @@ export const WAL_FIRST_BYTES = 262_144;
  */
 export const WAL_WAIT_MS = 2;
 export const WAL_WAIT_AFTER_MS = 1_000;
+/** Connections of a thread to the database that holds its logs: an append for each of some shards, and a renewal. */
+export const DATABASE_CONNECTIONS_MAX = 10;
+export const DATABASE_CONNECT_SECONDS = 5;
+/** Without an answer for so long, the connections to the database are given up. */
+export const DATABASE_ANSWER_MS = 15_000;
+/** The pause before an append is sent to the database again: the first one, and the longest. */
+export const DATABASE_RETRY_FIRST_MS = 20;
+export const DATABASE_RETRY_MS = 1_000;
+/** How long an append is sent again while its outcome is unknown; beyond: the log refuses writes until it is opened again. */
+export const DATABASE_UNKNOWN_MS = 120_000;
+/** The share of a lease by which its owner gives up a shard before the lease ends by the database's clock. */
+export const LEASE_MARGIN = 0.1;
+/** The newest appends whose changes stay in the database, for copies on nodes that had the shard before. */
+export const CHANGES_KEPT_APPENDS = 10_000;
+/** Records and bytes of a page that is read from the database: the first page, the most, and what a page aims at. */
+export const DATABASE_PAGE_FIRST = 64;
+export const DATABASE_PAGE_RECORDS = 4_096;
+export const DATABASE_PAGE_BYTES = 4 * 1_048_576;
 /** Items and bytes of the appends that are written to a log in one transaction. */
 export const WAL_PIECE_ITEMS = 4_000;
 export const WAL_PIECE_BYTES = 2 * 1_048_576;

@@ -11,7 +11,7 @@ import { type Append, CorruptRecord, type Log, type LogRecord } from './log.ts';
 
 export interface LogHarness {
   /** Opens the log of the folder: a new log, one that was closed there, or one that `backup` wrote. */
-  open(directory: string): Log;
+  open(directory: string): Log | Promise<Log>;
 }
 
 function bytes(text: string): Uint8Array {
@@ -38,7 +38,7 @@ export function logConformance(name: string, harness: LogHarness): void {
   const suite = (title: string, run: (log: Log, directory: string) => Promise<void>): void => {
     test(`${name} log: ${title}`, async (t) => {
       const directory = join(temporaryDirectory(t), 'log');
-      const log = harness.open(directory);
+      const log = await harness.open(directory);
       try {
         await run(log, directory);
       } finally {
@@ -83,7 +83,7 @@ export function logConformance(name: string, harness: LogHarness): void {
     assert.equal(text(log.read(2)), 'longer than b');
     assert.equal(await log.append({ records: [], replacements: [[4, bytes('')]] }), 5);
     await log.close();
-    const again = harness.open(directory);
+    const again = await harness.open(directory);
     try {
       assert.deepEqual(scanned(again), [
         [2, 'longer than b'],
@@ -102,7 +102,7 @@ export function logConformance(name: string, harness: LogHarness): void {
     assert.deepEqual(scanned(log), [[1, 'a']]);
     assert.equal(log.read(3), undefined);
     await log.close();
-    const again = harness.open(directory);
+    const again = await harness.open(directory);
     try {
       assert.equal(again.nextSequence, 4);
       assert.equal(await again.append({ records: [bytes('d')] }), 4);
@@ -140,7 +140,7 @@ export function logConformance(name: string, harness: LogHarness): void {
     };
     check(log);
     await log.close();
-    const again = harness.open(directory);
+    const again = await harness.open(directory);
     check(again);
     await again.close();
   });
@@ -241,7 +241,7 @@ export function logConformance(name: string, harness: LogHarness): void {
     await backup;
     await appendOne(++appended);
 
-    const restored = harness.open(copy);
+    const restored = await harness.open(copy);
     try {
       const appends = Number(text(restored.getState('appends')));
       assert.ok(appends >= 200 && appends < appended, `${appends} of ${appended}`);
@@ -277,7 +277,7 @@ export function logConformance(name: string, harness: LogHarness): void {
     await fc.assert(
       fc.asyncProperty(fc.array(append, { maxLength: 12 }), async (steps) => {
         const at = join(directory, String(run++));
-        let log = harness.open(at);
+        let log = await harness.open(at);
         const records = new Map<number, Uint8Array>();
         const state = new Map<string, Uint8Array>();
         let next = 1;
@@ -293,7 +293,7 @@ export function logConformance(name: string, harness: LogHarness): void {
           }
           if (step.reopen) {
             await log.close();
-            log = harness.open(at);
+            log = await harness.open(at);
           }
           assert.equal(log.nextSequence, next);
         }

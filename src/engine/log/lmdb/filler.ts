@@ -1,0 +1,87 @@
+// Fills the environment of a log from elsewhere, in transactions of which each may be the last: the log's counters move when
+// `finish` is called, and not before. Until then the same can be filled in again.
+import { makeFolder, storageError, syncDirectory } from '../../base/durable-file.ts';
+import type { Sequence } from '../log.ts';
+import {
+  APPENDS_KEY,
+  appendsOf,
+  appendsValue,
+  type Environment,
+  NEXT_KEY,
+  nextSequenceOf,
+  openEnvironment,
+  stampOrCheck,
+} from './environment.ts';
+import { checkBeforeOpen } from './preflight.ts';
+import type { LogStamp } from './stamp.ts';
+
+export class LogFiller {
+  readonly #directory: string;
+  readonly #environment: Environment;
+
+  /** No log is open in `directory`, which is created if it is missing. Throws STO-E001. */
+  constructor(directory: string, stamp: LogStamp) {
+    this.#directory = directory;
+    makeFolder(directory);
+    const isFresh = checkBeforeOpen(directory);
+    this.#environment = openEnvironment(directory, {});
+    try {
+      stampOrCheck(this.#environment.databases, stamp, directory);
+      if (isFresh) syncDirectory(directory);
+    } catch (error) {
+      void this.#environment.root.close();
+      throw error;
+    }
+  }
+
+  /** The number of the newest append, and undefined before the first `finish` of a new log. Throws STO-E001. */
+  get appends(): number | undefined {
+    const { databases } = this.#environment;
+    return databases.stamp.getBinary(APPENDS_KEY) === undefined ? undefined : appendsOf(databases, this.#directory);
+  }
+
+  /** The sequence number after the newest record that it has had. */
+  get nextSequence(): Sequence {
+    return nextSequenceOf(this.#environment.databases);
+  }
+
+  /** Writes frames of records; null removes one. */
+  putRecords(records: Iterable<readonly [sequence: Sequence, frame: Buffer | null]>): void {
+    const { records: database } = this.#environment.databases;
+    this.#write(() => {
+      for (const [sequence, frame] of records)
+        void (frame === null ? database.remove(sequence) : database.put(sequence, frame));
+    });
+  }
+
+  /** Writes frames of state values; null deletes one. Keys are bytes of ASCII. */
+  putState(entries: Iterable<readonly [key: Buffer, frame: Buffer | null]>): void {
+    const { state } = this.#environment.databases;
+    this.#write(() => {
+      for (const [key, frame] of entries) void (frame === null ? state.remove(key) : state.put(key, frame));
+    });
+  }
+
+  /** Everything up to the append of this number is filled in. */
+  finish(appends: number, next: Sequence): void {
+    const { stamp } = this.#environment.databases;
+    const value = Buffer.alloc(4);
+    value.writeUInt32LE(next);
+    this.#write(() => {
+      void stamp.put(APPENDS_KEY, appendsValue(appends));
+      void stamp.put(NEXT_KEY, value);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#environment.root.close();
+  }
+
+  #write(puts: () => void): void {
+    try {
+      this.#environment.root.transactionSync(puts);
+    } catch (error) {
+      throw storageError(`the log in ${this.#directory} cannot be filled`, error);
+    }
+  }
+}

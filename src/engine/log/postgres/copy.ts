@@ -1,0 +1,212 @@
+// The local copy of a log whose truth is in the database: an LMDB that may be deleted at any time. A file beside it tells
+// which owner wrote it. The database confirms that owner, or the copy is deleted and filled again.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFile, syncDirectory } from '../../base/durable-file.ts';
+import { EngineError } from '../../base/errors.ts';
+import { DATABASE_PAGE_BYTES, DATABASE_PAGE_FIRST, DATABASE_PAGE_RECORDS } from '../../base/limits.ts';
+import { LogFiller } from '../lmdb/filler.ts';
+import type { LogStamp } from '../lmdb/stamp.ts';
+import type { Sequence } from '../log.ts';
+import type { Database, Sql } from './database.ts';
+import type { Taken } from './lease.ts';
+
+const MARK_FILE = 'copy.json';
+
+/** The owner whose appends the copy ends with. */
+interface CopyMark {
+  /** The mark of the deployment. */
+  readonly store: string;
+  readonly token: number;
+  readonly mark: string;
+}
+
+export interface CopyOptions {
+  readonly directory: string;
+  readonly stamp: LogStamp;
+  readonly store: string;
+  readonly taken: Taken;
+}
+
+/** How the copy was brought up to date. */
+export interface Filled {
+  /** False when what was there was deleted, or nothing was there. */
+  readonly isKept: boolean;
+  readonly records: number;
+}
+
+/**
+ * Brings the copy to what the database has. The caller holds the shard's lease, so nobody appends meanwhile. Rejects with
+ * STO-E001 or an error of the database's library; the copy can be filled again then.
+ */
+export async function fillCopy(database: Database, options: CopyOptions): Promise<Filled> {
+  const { directory, stamp, store, taken } = options;
+  const kept = await openTrusted(database, options);
+  const filler = kept ?? openNew(directory, stamp);
+  let count: number;
+  try {
+    const filling = new Filling(database, filler, stamp.shard);
+    const since = kept?.appends;
+    const from = kept?.nextSequence ?? 1;
+    if (since !== undefined) await filling.changes(since, from);
+    await filling.records(from);
+    await filling.state(since);
+    filler.finish(taken.appends, taken.next);
+    count = filling.count;
+  } finally {
+    await filler.close();
+  }
+  writeMark(directory, { store, token: taken.token, mark: taken.mark });
+  return { isKept: kept !== undefined, records: count };
+}
+
+/** The copy, opened, if the database has everything that it holds; undefined when it must be filled from the start. */
+async function openTrusted(
+  database: Database,
+  { directory, stamp, store, taken }: CopyOptions,
+): Promise<LogFiller | undefined> {
+  const mark = readMark(directory);
+  if (mark === undefined || mark.store !== store) return undefined;
+  let filler: LogFiller | undefined;
+  try {
+    filler = new LogFiller(directory, stamp);
+    const { appends } = filler;
+    if (appends !== undefined && appends >= taken.pruned && (await isOf(database, stamp.shard, mark, appends)))
+      return filler;
+  } catch (error) {
+    // A damaged copy is filled again. Without an answer of the database, nothing is known of it.
+    if (!(error instanceof EngineError)) {
+      await filler?.close();
+      throw error;
+    }
+  }
+  await filler?.close();
+  return undefined;
+}
+
+/** True when that owner made the append of this number. */
+async function isOf(database: Database, shard: number, { token, mark }: CopyMark, appends: number): Promise<boolean> {
+  const rows = await database.ask(
+    (sql) => sql`
+      SELECT token, mark, appends FROM granary_owners WHERE shard = ${shard} AND token >= ${token}
+      ORDER BY token LIMIT 2`,
+  );
+  const [own, next] = rows;
+  if (own === undefined || next === undefined) return false;
+  const isOwner = Number(own['token']) === token && own['mark'].toString('hex') === mark;
+  return isOwner && Number(own['appends']) <= appends && appends <= Number(next['appends']);
+}
+
+function openNew(directory: string, stamp: LogStamp): LogFiller {
+  if (existsSync(directory)) {
+    // First what makes it trusted.
+    rmSync(join(directory, MARK_FILE), { force: true });
+    syncDirectory(directory);
+    rmSync(directory, { recursive: true, force: true });
+  }
+  return new LogFiller(directory, stamp);
+}
+
+function readMark(directory: string): CopyMark | undefined {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(join(directory, MARK_FILE), 'utf8'));
+    const { store, token, mark } = parsed as Partial<CopyMark>; // Each member is checked on the next line.
+    if (typeof store === 'string' && typeof token === 'number' && typeof mark === 'string')
+      return { store, token, mark };
+  } catch {
+    // Absent or not readable: the copy is not trusted.
+  }
+  return undefined;
+}
+
+function writeMark(directory: string, mark: CopyMark): void {
+  replaceFile(join(directory, MARK_FILE), Buffer.from(JSON.stringify(mark)));
+}
+
+/** Reads pages of about the same bytes, whatever the sizes of the rows. */
+class Filling {
+  readonly #database: Database;
+  readonly #filler: LogFiller;
+  readonly #shard: number;
+  #limit = DATABASE_PAGE_FIRST;
+  /** Records that were read. */
+  count = 0;
+
+  constructor(database: Database, filler: LogFiller, shard: number) {
+    this.#database = database;
+    this.#filler = filler;
+    this.#shard = shard;
+  }
+
+  /** Records before `from` that appends after `since` replaced or removed. */
+  changes(since: number, from: Sequence): Promise<void> {
+    const shard = this.#shard;
+    return this.#records(0, (sql, after, limit) => {
+      return sql`
+        SELECT changed.sequence, frame FROM
+          (SELECT DISTINCT sequence FROM granary_changes
+            WHERE shard = ${shard} AND append > ${since} AND sequence > ${after} AND sequence < ${from}
+            ORDER BY sequence LIMIT ${limit}) AS changed
+          LEFT JOIN granary_records AS record ON record.shard = ${shard} AND record.sequence = changed.sequence
+        ORDER BY changed.sequence`;
+    });
+  }
+
+  records(from: Sequence): Promise<void> {
+    return this.#records(
+      from - 1,
+      (sql, after, limit) => sql`
+        SELECT sequence, frame FROM granary_records WHERE shard = ${this.#shard} AND sequence > ${after}
+          AND frame IS NOT NULL
+        ORDER BY sequence LIMIT ${limit}`,
+    );
+  }
+
+  async #records(
+    first: Sequence,
+    page: (sql: Sql, after: Sequence, limit: number) => Promise<readonly Row[]>,
+  ): Promise<void> {
+    for (let after = first; ; ) {
+      const rows = await this.#page((sql, limit) => page(sql, after, limit));
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      this.#filler.putRecords(rows.map(({ sequence, frame }) => [Number(sequence), frame] as const));
+      this.count += rows.length;
+      after = Number(last.sequence);
+    }
+  }
+
+  /** Entries that appends after `since` wrote or deleted; without it, all. */
+  async state(since: number | undefined): Promise<void> {
+    const newest = since ?? -1;
+    for (let after: Buffer = Buffer.alloc(0); ; ) {
+      const from = after;
+      const rows = await this.#page(
+        (sql, limit) => sql`
+          SELECT key, frame FROM granary_state WHERE shard = ${this.#shard} AND append > ${newest} AND key > ${from}
+          ORDER BY key LIMIT ${limit}`,
+      );
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      this.#filler.putState(rows.map(({ key, frame }) => [key, frame] as const));
+      after = last.key;
+    }
+  }
+
+  async #page(ask: (sql: Sql, limit: number) => Promise<readonly Row[]>): Promise<readonly Row[]> {
+    const rows = await this.#database.ask((sql) => ask(sql, this.#limit));
+    const bytes = rows.reduce((sum, { frame }) => sum + (frame?.length ?? 0), 0);
+    if (rows.length > 0) {
+      const fitting = Math.floor((DATABASE_PAGE_BYTES / Math.max(1, bytes)) * rows.length);
+      this.#limit = Math.max(1, Math.min(fitting, this.#limit * 4, DATABASE_PAGE_RECORDS));
+    }
+    return rows;
+  }
+}
+
+/** A row of the records or of the state. Numbers of 8 bytes come as text. */
+interface Row {
+  readonly sequence: string;
+  readonly key: Buffer;
+  readonly frame: Buffer | null;
+}

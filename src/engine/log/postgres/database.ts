@@ -1,0 +1,117 @@
+// The connections of one thread to the database, and the meaning of its errors.
+import type { ISql, Sql as Pool, PostgresError } from 'postgres';
+import { EngineError } from '../../base/errors.ts';
+import { DATABASE_ANSWER_MS, DATABASE_CONNECT_SECONDS, DATABASE_CONNECTIONS_MAX } from '../../base/limits.ts';
+
+/** The connections of a thread, or one of them within a transaction. */
+export type Sql = ISql;
+
+/** The state of a statement that failed. */
+export type Failure =
+  /** The database took nothing back and forth with others: the same statement may succeed at once. Nothing was written. */
+  | 'conflict'
+  /** The database refused the statement. Nothing was written. */
+  | 'refused'
+  /** Like `refused`: it has no room. */
+  | 'full'
+  /** The connection failed, or no answer came in time: the statement may have been committed, or may still be. */
+  | 'unknown';
+
+/** A statement got no answer in time. Its connections were given up. */
+class NoAnswer extends Error {
+  override name = 'NoAnswer';
+}
+
+export class Database {
+  readonly #open: () => Pool;
+  #sql: Pool;
+
+  /** `url` begins with `postgres://`. Connects when something is asked. Rejects with AUT-E003 when it is not such a URL. */
+  static async open(url: string): Promise<Database> {
+    const { default: postgres } = await import('postgres');
+    const open = (): Pool =>
+      postgres(url, {
+        max: DATABASE_CONNECTIONS_MAX,
+        connect_timeout: DATABASE_CONNECT_SECONDS,
+        // Nothing reads arrays.
+        fetch_types: false,
+        // A database says "relation exists" and the like.
+        onnotice: () => undefined,
+        connection: { application_name: 'granary' },
+      });
+    return new Database(open);
+  }
+
+  private constructor(open: () => Pool) {
+    this.#open = open;
+    this.#sql = open();
+  }
+
+  /**
+   * Runs `ask` with the connections. Rejects with the library's error, or when there is no answer in time: every
+   * connection is then given up, since nobody knows which of them still answers.
+   */
+  async ask<T>(ask: (sql: Pool) => Promise<T>): Promise<T> {
+    const sql = this.#sql;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new NoAnswer(`no answer within ${DATABASE_ANSWER_MS} ms`)), DATABASE_ANSWER_MS);
+    });
+    try {
+      return await Promise.race([ask(sql), late]);
+    } catch (error) {
+      if (error instanceof NoAnswer) this.#giveUp(sql);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #giveUp(sql: Pool): void {
+    if (this.#sql !== sql) return;
+    this.#sql = this.#open();
+    void sql.end({ timeout: 0 });
+  }
+
+  /** Ends the connections. Statements under way fail. */
+  async close(): Promise<void> {
+    await this.#sql.end({ timeout: 0 });
+  }
+}
+
+/** Statements that a server ends with these codes were rolled back because of others. */
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
+/** Of SQLSTATE: no room on disk, and the limits of the server. */
+const FULL: ReadonlySet<string> = new Set(['53100']);
+/** The server ends or begins, or does not know what became of the commit. */
+const UNKNOWN = /^(08|57P0|40003|53300|58|XX)/;
+
+export function failureOf(error: unknown): Failure {
+  const code = sqlState(error);
+  // Errors of sockets and of the library have codes of their own, such as ECONNRESET.
+  if (code === undefined || UNKNOWN.test(code)) return 'unknown';
+  if (CONFLICTS.has(code)) return 'conflict';
+  return FULL.has(code) ? 'full' : 'refused';
+}
+
+/** The five characters by which the database names an error; undefined for an error of the connection. */
+function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof Error) || error.name !== 'PostgresError') return undefined;
+  return (error as PostgresError).code;
+}
+
+/** An STO-E001 that names the failed action and its cause, without the URL, which holds a password. */
+export function databaseError(what: string, cause: unknown): EngineError {
+  if (cause instanceof EngineError) return cause;
+  const failure = failureOf(cause);
+  return new EngineError('STO-E001', `${what}: ${reasonOf(cause)}`, {
+    retryable: failure === 'unknown' || failure === 'full',
+  });
+}
+
+export function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const code = 'code' in cause ? String(cause.code) : '';
+  // An error of several attempts to connect has no message.
+  return cause.message === '' ? code : cause.message;
+}

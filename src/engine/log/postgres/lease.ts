@@ -1,0 +1,171 @@
+// The ownership of a shard: a row with its owner, a token and a time at which it ends by the database's clock. A token is
+// one more than that of the owner before, so appends of an owner that has lost its shard are refused.
+import { randomBytes } from 'node:crypto';
+import { EngineError } from '../../base/errors.ts';
+import { LEASE_MARGIN } from '../../base/limits.ts';
+import { checkStamp, type LogStamp } from '../lmdb/stamp.ts';
+import type { Sequence } from '../log.ts';
+import { type Database, databaseError, type Sql } from './database.ts';
+
+export interface LeaseOptions {
+  readonly stamp: LogStamp;
+  /** Name of this node. An owner of the same name takes its shard again at once. */
+  readonly node: string;
+  /** How long the lease lasts without a renewal. */
+  readonly leaseMs: number;
+}
+
+/** The shard as its new owner finds it. */
+export interface Taken {
+  readonly token: number;
+  /** The random mark of this owner, in hexadecimal form. */
+  readonly mark: string;
+  readonly appends: number;
+  readonly next: Sequence;
+  /** The newest append whose changes were pruned. */
+  readonly pruned: number;
+}
+
+export class Lease {
+  readonly taken: Taken;
+  readonly #database: Database;
+  readonly #options: LeaseOptions;
+  /** When it ends, in `performance.now` ms: counted from before the request was sent, less a margin. */
+  #endsAtMs: number;
+  #lost: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #renewing: Promise<void> | undefined;
+  #isReleased = false;
+
+  /**
+   * Takes the shard, which is created if the store does not have it. STO-E002 when another node holds it, STO-E001 when the
+   * database refuses or the shard has another format.
+   */
+  static async take(database: Database, options: LeaseOptions): Promise<Lease> {
+    const sentMs = performance.now();
+    try {
+      const taken = await database.ask((sql) => sql.begin((transaction) => take(transaction, options)));
+      return new Lease(database, options, taken, sentMs);
+    } catch (error) {
+      throw databaseError(`shard ${options.stamp.shard} cannot be taken`, error);
+    }
+  }
+
+  private constructor(database: Database, options: LeaseOptions, taken: Taken, sentMs: number) {
+    this.#database = database;
+    this.#options = options;
+    this.taken = taken;
+    this.#endsAtMs = this.#endOf(sentMs);
+    this.#renewLater();
+  }
+
+  /** Why the shard is not this owner's at the moment; undefined while it is. */
+  get lapsed(): string | undefined {
+    if (this.#lost !== undefined) return this.#lost;
+    if (performance.now() < this.#endsAtMs) return undefined;
+    return `the lease of shard ${this.#options.stamp.shard} ended, and the database did not renew it`;
+  }
+
+  /** True when another node has taken the shard, or may have: it never comes back. */
+  get isLost(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  /** For an append that the token refused. */
+  lose(reason: string): void {
+    this.#lost ??= reason;
+    clearTimeout(this.#timer);
+  }
+
+  /** Gives the shard back, so that another node can take it at once. Failures are left to the end of the lease. */
+  async release(): Promise<void> {
+    this.#isReleased = true;
+    clearTimeout(this.#timer);
+    await this.#renewing;
+    if (this.isLost) return;
+    this.#lost = 'the shard was given back';
+    const { stamp } = this.#options;
+    const { token } = this.taken;
+    await this.#database
+      .ask(
+        (sql) => sql`
+        UPDATE granary_shards SET owner = NULL, expires_at = NULL WHERE shard = ${stamp.shard} AND token = ${token}`,
+      )
+      .catch(() => undefined);
+  }
+
+  #endOf(sentMs: number): number {
+    return sentMs + this.#options.leaseMs * (1 - LEASE_MARGIN);
+  }
+
+  #renewLater(): void {
+    if (this.#isReleased || this.isLost) return;
+    this.#timer = setTimeout(() => {
+      this.#renewing = this.#renew().finally(() => {
+        this.#renewing = undefined;
+        this.#renewLater();
+      });
+    }, this.#options.leaseMs / 3);
+    this.#timer.unref();
+  }
+
+  async #renew(): Promise<void> {
+    const { stamp, node, leaseMs } = this.#options;
+    const sentMs = performance.now();
+    try {
+      const renewed = await this.#database.ask(
+        (sql) => sql`
+        UPDATE granary_shards SET expires_at = now() + ${leaseMs}::int8 * interval '1 millisecond'
+        WHERE shard = ${stamp.shard} AND token = ${this.taken.token} AND owner = ${node} RETURNING shard`,
+      );
+      if (renewed.length === 0) this.lose(takenAway(stamp.shard));
+      else this.#endsAtMs = this.#endOf(sentMs);
+    } catch {
+      // The next attempt comes in a third of the time; without it, the lease ends.
+    }
+  }
+}
+
+export function takenAway(shard: number): string {
+  return `shard ${shard} was taken by another node`;
+}
+
+async function take(sql: Sql, { stamp, node, leaseMs }: LeaseOptions): Promise<Taken> {
+  const { shard, formatVersion, shards } = stamp;
+  const [store] = await sql`SELECT shards FROM granary_store WHERE id = 1`;
+  await sql`
+    INSERT INTO granary_shards (shard, format, token, appends, next, pruned)
+    VALUES (${shard}, ${formatVersion}, 0, 0, 1, 0) ON CONFLICT (shard) DO NOTHING`;
+  const [taken] = await sql`
+    UPDATE granary_shards SET token = token + 1, owner = ${node},
+      expires_at = now() + ${leaseMs}::int8 * interval '1 millisecond'
+    WHERE shard = ${shard} AND (owner IS NULL OR owner = ${node} OR expires_at <= now())
+    RETURNING format, token, appends, next, pruned`;
+  if (taken === undefined) throw await heldBy(sql, shard);
+  const found = { formatVersion: Number(taken['format']), shard, shards: Number(store?.['shards'] ?? shards) };
+  checkStamp(found, stamp, `the log of shard ${shard} in the database`);
+  // Older versions cannot read the records written from now on.
+  if (found.formatVersion < formatVersion)
+    await sql`UPDATE granary_shards SET format = ${formatVersion} WHERE shard = ${shard}`;
+  const [token, appends] = [Number(taken['token']), Number(taken['appends'])];
+  const mark = randomBytes(16);
+  await sql`INSERT INTO granary_owners VALUES (${shard}, ${token}, ${mark}, ${appends})`;
+  return {
+    token,
+    mark: mark.toString('hex'),
+    appends,
+    next: Number(taken['next']),
+    pruned: Number(taken['pruned']),
+  };
+}
+
+async function heldBy(sql: Sql, shard: number): Promise<EngineError> {
+  const [held] = await sql`
+    SELECT owner, extract(epoch FROM expires_at - now()) AS seconds FROM granary_shards WHERE shard = ${shard}`;
+  const seconds = Math.max(0, Math.ceil(Number(held?.['seconds'] ?? 0)));
+  return new EngineError(
+    'STO-E002',
+    `shard ${shard} is held by node ${held?.['owner']}; its lease ends in ${seconds} s`,
+    { retryable: true },
+  );
+}

@@ -1,0 +1,166 @@
+// Makes the appends of one shard durable in the database. An append whose outcome is unknown is sent again until there is
+// an answer: its number lets it take effect once. It is neither acknowledged nor refused before.
+import { setTimeout as pause } from 'node:timers/promises';
+import { assert } from '../../base/assert.ts';
+import { EngineError } from '../../base/errors.ts';
+import {
+  CHANGES_KEPT_APPENDS,
+  DATABASE_RETRY_FIRST_MS,
+  DATABASE_RETRY_MS,
+  DATABASE_UNKNOWN_MS,
+  HOUSEKEEPING_RETRY_MS,
+  LOG_REFUSING_MS,
+  WAL_BYTES_MAX,
+  WAL_CHECKPOINT_BYTES,
+  WAL_CHECKPOINT_MS,
+} from '../../base/limits.ts';
+import type { CheckpointedLog, Journal } from '../journal.ts';
+import type { NumberedAppend } from '../numbered-append.ts';
+import { type Owned, sendAppend } from './append-statement.ts';
+import { type Database, failureOf, reasonOf } from './database.ts';
+import { type Lease, takenAway } from './lease.ts';
+import { pruneChanges } from './prune.ts';
+
+export class PostgresJournal implements Journal {
+  readonly #database: Database;
+  readonly #lease: Lease;
+  #log: CheckpointedLog | undefined;
+  /** Bytes of appends since the last checkpoint began. */
+  #bytes = 0;
+  #pruned: number;
+  #round: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #poisoned: string | undefined;
+  #refused: { readonly reason: string; readonly atMs: number } | undefined;
+
+  constructor(database: Database, lease: Lease) {
+    this.#database = database;
+    this.#lease = lease;
+    this.#pruned = lease.taken.pruned;
+  }
+
+  get poisoned(): string | undefined {
+    return this.#poisoned;
+  }
+
+  get refusing(): string | undefined {
+    if (this.#refused === undefined || performance.now() - this.#refused.atMs > LOG_REFUSING_MS) return undefined;
+    return this.#refused.reason;
+  }
+
+  attach(log: CheckpointedLog): void {
+    assert(this.#log === undefined, 'a journal in the database has one log');
+    this.#log = log;
+  }
+
+  async write(log: CheckpointedLog, append: NumberedAppend): Promise<void> {
+    while (this.#bytes > 0 && this.#bytes + append.bytes > WAL_BYTES_MAX) await this.#checkpoint();
+    this.checkOwner();
+    await this.#send(log.shard, append);
+    this.#refused = undefined;
+    log.durable(append);
+    this.#bytes += append.bytes;
+    if (this.#bytes >= WAL_CHECKPOINT_BYTES) this.#startRound();
+    else this.#startTimer(WAL_CHECKPOINT_MS);
+  }
+
+  checkOwner(): void {
+    const { lapsed, isLost } = this.#lease;
+    if (isLost && lapsed !== undefined) this.#poison(lapsed);
+    if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
+    if (lapsed !== undefined) throw new EngineError('STO-E002', lapsed, { retryable: true });
+  }
+
+  async detach(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#round?.catch(() => undefined);
+    await this.#lease.release();
+  }
+
+  /**
+   * Resolves when the append is committed. Rejects with an EngineError when it is certain that it is not; or when there is no
+   * answer for long, and the log is poisoned.
+   */
+  async #send(shard: number, append: NumberedAppend): Promise<void> {
+    const owned = { shard, token: this.#lease.taken.token };
+    const untilMs = performance.now() + DATABASE_UNKNOWN_MS;
+    /** True once an attempt failed whose outcome is unknown. */
+    let isOpen = false;
+    for (let waitMs = DATABASE_RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, DATABASE_RETRY_MS)) {
+      try {
+        if (await this.#database.ask((sql) => sendAppend(sql, owned, append))) return;
+        return await this.#resolve(owned, append.number);
+      } catch (error) {
+        if (error instanceof EngineError) throw error;
+        const failure = failureOf(error);
+        isOpen ||= failure === 'unknown';
+        const reason = `the database did not take an append of shard ${shard}: ${reasonOf(error)}`;
+        this.#refused = { reason, atMs: performance.now() };
+        if (!isOpen) {
+          if (failure !== 'conflict') throw new EngineError('STO-E001', reason, { retryable: failure === 'full' });
+          this.checkOwner();
+        }
+        if (performance.now() > untilMs) throw this.#poison(`${reason}; its outcome is not known`);
+      }
+      await pause(waitMs);
+    }
+  }
+
+  /** After an attempt that changed nothing: resolves when one before it, whose answer was lost, wrote the append. */
+  async #resolve({ shard, token }: Owned, number: number): Promise<void> {
+    const [row] = await this.#database.ask(
+      (sql) => sql`
+        SELECT token, appends,
+          (SELECT min(appends) FROM granary_owners WHERE shard = ${shard} AND token > ${token}) AS left_at
+        FROM granary_shards WHERE shard = ${shard}`,
+    );
+    const isOurs = row !== undefined && Number(row['token']) === token;
+    if (isOurs && Number(row['appends']) === number) return;
+    const reason = isOurs ? `the log of shard ${shard} in the database was changed by somebody else` : takenAway(shard);
+    this.#lease.lose(reason);
+    const refusal = this.#poison(reason);
+    // The next owner found it, so it is durable.
+    if (!isOurs && row !== undefined && row['left_at'] !== null && Number(row['left_at']) >= number) return;
+    throw refusal;
+  }
+
+  #poison(reason: string): EngineError {
+    this.#poisoned ??= `${reason}: this node cannot write to it until it is opened again`;
+    return new EngineError('STO-E001', this.#poisoned);
+  }
+
+  #startTimer(delayMs: number): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#startRound();
+    }, delayMs);
+    this.#timer.unref();
+  }
+
+  #startRound(): void {
+    this.#checkpoint().catch(() => this.#startTimer(HOUSEKEEPING_RETRY_MS));
+  }
+
+  #checkpoint(): Promise<void> {
+    this.#round ??= this.#runRound().finally(() => {
+      this.#round = undefined;
+    });
+    return this.#round;
+  }
+
+  async #runRound(): Promise<void> {
+    const log = this.#log;
+    if (log === undefined) return;
+    const { appends } = log;
+    const bytes = this.#bytes;
+    await log.checkpoint();
+    this.#bytes -= bytes;
+    const upTo = appends - CHANGES_KEPT_APPENDS;
+    if (upTo < this.#pruned + CHANGES_KEPT_APPENDS || this.#lease.lapsed !== undefined) return;
+    this.#pruned = upTo;
+    // The next pruning removes what a failure leaves.
+    const owned = { shard: log.shard, token: this.#lease.taken.token };
+    await pruneChanges(this.#database, owned, upTo).catch(() => undefined);
+  }
+}

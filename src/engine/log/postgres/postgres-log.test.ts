@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { NO_POSTGRES, sharedPostgres, testDatabase } from '../../../../test/support/postgres.ts';
+import { TcpProxy } from '../../../../test/support/tcp-proxy.ts';
+import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { EngineError } from '../../base/errors.ts';
+import { CHANGES_KEPT_APPENDS } from '../../base/limits.ts';
+import { openLmdbLog } from '../lmdb/lmdb-log.ts';
+import { logConformance } from '../log.conformance.ts';
+import type { Log } from '../log.ts';
+import { fillCopy } from './copy.ts';
+import { Database } from './database.ts';
+import { Lease } from './lease.ts';
+import { migrate, openStore } from './migrate.ts';
+import { openPostgresLog } from './postgres-log.ts';
+import { pruneChanges } from './prune.ts';
+
+const SHARDS = 1_000;
+const BACKUP = '-copy';
+const LEASE_MS = 60_000;
+const stampOf = (shard: number) => ({ formatVersion: 1, shard, shards: SHARDS });
+
+/** The suite of every log. `onOpen` gets the folder of the local copy before the log is opened. */
+function conformance(name: string, onOpen: (directory: string) => void): void {
+  if (NO_POSTGRES !== undefined) {
+    test(`${name} log`, { skip: NO_POSTGRES }, () => undefined);
+    return;
+  }
+  let opening: Promise<Database> | undefined;
+  const openDatabase = async (): Promise<Database> => {
+    const { url } = await (await sharedPostgres()).database();
+    const database = await Database.open(url);
+    await migrate(database, SHARDS);
+    return database;
+  };
+  after(async () => (await opening)?.close());
+  const shards = new Map<string, number>();
+  logConformance(name, {
+    async open(directory) {
+      const of = directory.endsWith(BACKUP) ? directory.slice(0, -BACKUP.length) : directory;
+      const shard = shards.get(of) ?? shards.size;
+      shards.set(of, shard);
+      // A backup is the log of a server without a database.
+      const isBackup = of !== directory && existsSync(join(directory, 'data.mdb'));
+      if (isBackup) return openLmdbLog(directory, { stamp: stampOf(shard), exists: true });
+      opening ??= openDatabase();
+      onOpen(directory);
+      return openPostgresLog(directory, {
+        stamp: stampOf(shard),
+        node: 'a',
+        leaseMs: LEASE_MS,
+        database: await opening,
+      });
+    },
+  });
+}
+
+conformance('postgres', () => undefined);
+conformance('postgres without its copy', (directory) => rmSync(directory, { recursive: true, force: true }));
+
+/** A migrated database, and how the log of shard 0 is opened in it. Undefined where there is no PostgreSQL. */
+async function setUp(t: TestContext) {
+  const found = await testDatabase(t);
+  if (found === undefined) return undefined;
+  const database = await Database.open(found.url);
+  t.after(() => database.close());
+  await migrate(database, SHARDS);
+  const folder = temporaryDirectory(t);
+  const open = (node: string): Promise<Log> =>
+    openPostgresLog(join(folder, node), { stamp: stampOf(0), node, leaseMs: LEASE_MS, database });
+  return { database, folder, open, url: found.url };
+}
+
+/** Takes the shard as `node` and brings its copy up to date. Nothing is open afterwards. */
+async function fill(database: Database, folder: string, node: string) {
+  const stamp = stampOf(0);
+  const { mark } = await openStore(database);
+  const lease = await Lease.take(database, { stamp, node, leaseMs: LEASE_MS });
+  try {
+    return await fillCopy(database, { directory: join(folder, node), stamp, store: mark, taken: lease.taken });
+  } finally {
+    await lease.release();
+  }
+}
+
+function contentOf(log: Log): unknown {
+  const records = [...log.scan(1)].map((record) => {
+    assert.ok(!(record instanceof EngineError));
+    return [record.sequence, Buffer.from(record.bytes).toString()];
+  });
+  return { records, state: [...log.scanState('')].map(([key, value]) => [key, Buffer.from(value).toString()]) };
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+
+/** Appends that add, replace and remove, by number. */
+async function appendSome(log: Log, from: number, to: number): Promise<void> {
+  for (let i = from; i <= to; i++) {
+    const next = log.nextSequence;
+    await log.append({
+      records: [bytes(`a${i}`), bytes(`b${i}`)],
+      replacements: next > 4 ? [[next - 3, bytes(`replaced ${i}`)]] : [],
+      removals: next > 4 ? [next - 4] : [],
+      state: [
+        ['count', bytes(String(i))],
+        [`at/${i % 5}`, i % 2 === 0 ? null : bytes(String(i))],
+      ],
+    });
+  }
+}
+
+test('a node fetches what another one appended, and gives the same log', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database, folder, open } = set;
+  const a = await open('a');
+  await appendSome(a, 1, 20);
+  await a.close();
+  assert.deepEqual(await fill(database, folder, 'b'), { isKept: false, records: 22 });
+  const b = await open('b');
+  await appendSome(b, 21, 40);
+  const wanted = contentOf(b);
+  await b.close();
+  const filled = await fill(database, folder, 'a');
+  // 20 replaced, 20 removed, 40 new ones of which 19 were removed: far fewer than all.
+  assert.equal(filled.isKept, true);
+  assert.ok(filled.records < 60, `${filled.records} records`);
+  const again = await open('a');
+  assert.deepEqual(contentOf(again), wanted);
+  assert.equal(again.nextSequence, 81);
+  await again.close();
+  assert.deepEqual(await fill(database, folder, 'a'), { isKept: true, records: 0 });
+});
+
+test('a shard has one owner, and its former owner appends nothing', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database, open } = set;
+  const a = await open('a');
+  await a.append({ records: [bytes('of a')] });
+  await assert.rejects(open('b'), { code: 'STO-E002', message: /held by node a; its lease ends in \d+ s/ });
+  // As if its lease had ended while it was stopped.
+  await database.ask((sql) => sql`UPDATE granary_shards SET expires_at = now() WHERE shard = 0`);
+  const b = await open('b');
+  assert.deepEqual(contentOf(b), { records: [[1, 'of a']], state: [] });
+  await assert.rejects(a.append({ records: [bytes('late')] }), {
+    code: 'STO-E001',
+    message: /shard 0 was taken by another node/,
+  });
+  assert.match(a.poisoned ?? '', /taken by another node/);
+  assert.throws(() => a.checkOwner?.(), { code: 'STO-E001' });
+  await b.append({ records: [bytes('of b')] });
+  await a.close();
+  assert.deepEqual(contentOf(b), { records: [[1, 'of a'], [2, 'of b']], state: [] }); // biome-ignore format: one row
+  await b.close();
+});
+
+test('a copy of a database that went back is not trusted, even when the database has grown past it', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database, folder, open } = set;
+  const a = await open('a');
+  await appendSome(a, 1, 5);
+  await a.close();
+  const tables = ['shards', 'owners', 'records', 'changes', 'state'];
+  await database.ask(async (sql) => {
+    for (const table of tables) await sql.unsafe(`CREATE TABLE old_${table} AS SELECT * FROM granary_${table}`);
+  });
+  const later = await open('a');
+  await appendSome(later, 6, 9);
+  await later.close();
+  await database.ask((sql) =>
+    sql.begin(async (transaction) => {
+      for (const table of tables)
+        await transaction.unsafe(
+          `DELETE FROM granary_${table}; INSERT INTO granary_${table} SELECT * FROM old_${table}`,
+        );
+    }),
+  );
+  const b = await open('b');
+  for (let i = 0; i < 10; i++) await b.append({ records: [bytes(`other ${i}`)] });
+  const wanted = contentOf(b);
+  await b.close();
+  assert.equal((await fill(database, folder, 'a')).isKept, false);
+  const again = await open('a');
+  assert.deepEqual(contentOf(again), wanted);
+  await again.close();
+});
+
+test('a copy of another deployment, or a damaged one, is filled again', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database, folder, open } = set;
+  const a = await open('a');
+  await appendSome(a, 1, 5);
+  const wanted = contentOf(a);
+  await a.close();
+  cpSync(join(folder, 'a'), join(folder, 'kept'), { recursive: true });
+  await database.ask((sql) => sql`UPDATE granary_store SET mark = 'another'::bytea`);
+  assert.equal((await fill(database, folder, 'a')).isKept, false);
+  assert.equal((await fill(database, folder, 'a')).isKept, true);
+  // The meta pages are at its start.
+  const data = join(folder, 'a', 'data.mdb');
+  cpSync(join(import.meta.dirname, 'schema.ts'), data);
+  assert.equal((await fill(database, folder, 'a')).isKept, false);
+  const again = await open('a');
+  assert.deepEqual(contentOf(again), wanted);
+  await again.close();
+});
+
+test('pruned changes leave the content, and older copies are filled again', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database, folder, open } = set;
+  const old = await open('old');
+  await appendSome(old, 1, 5);
+  await old.close();
+  const a = await open('a');
+  await appendSome(a, 6, 20);
+  const wanted = contentOf(a);
+  await a.close();
+  const lease = await Lease.take(database, { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS });
+  await pruneChanges(database, { shard: 0, token: lease.taken.token - 1 }, 10);
+  const counts = () =>
+    database.ask(
+      (sql) => sql`
+        SELECT (SELECT count(*) FROM granary_changes) AS changes, (SELECT pruned FROM granary_shards) AS pruned,
+          (SELECT count(*) FROM granary_records WHERE frame IS NULL) AS removed`,
+    );
+  assert.deepEqual({ ...(await counts())[0] }, { changes: '36', pruned: '0', removed: '18' });
+  await pruneChanges(database, { shard: 0, token: lease.taken.token }, 10);
+  assert.deepEqual({ ...(await counts())[0] }, { changes: '20', pruned: '10', removed: '10' });
+  await lease.release();
+  assert.equal((await fill(database, folder, 'a')).isKept, true);
+  assert.equal((await fill(database, folder, 'old')).isKept, false);
+  assert.ok(CHANGES_KEPT_APPENDS > 1_000);
+  for (const node of ['a', 'old', 'new']) {
+    const log = await open(node);
+    assert.deepEqual(contentOf(log), wanted, node);
+    await log.close();
+  }
+});
+
+test('an append whose answer was lost is written once, and acknowledged', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database: direct, folder, url } = set;
+  const proxy = await TcpProxy.to(t, Number(new URL(url).port));
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  const database = await Database.open(through.href);
+  t.after(() => database.close());
+  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS, database };
+  const log = await openPostgresLog(join(folder, 'a'), options);
+  await log.append({ records: [bytes('1')] });
+  const isCommitted = async (sequence: number): Promise<boolean> => {
+    const rows = await direct.ask((sql) => sql`SELECT 1 FROM granary_records WHERE sequence = ${sequence}`);
+    return rows.length > 0;
+  };
+  for (const removals of [[], [1], [], [2]]) {
+    // A connection learns each statement with an answer first.
+    await log.append({ records: [bytes('before')] });
+    await log.append({ records: [bytes('before')], removals: [1] });
+    const next = log.nextSequence;
+    proxy.loseAnswers();
+    let isAnswered = false;
+    const appending = log.append({ records: [bytes(`lost ${next}`)], removals }).then((first) => {
+      isAnswered = true;
+      return first;
+    });
+    await eventually('the append is committed', () => isCommitted(next));
+    assert.equal(isAnswered, false);
+    assert.equal(log.nextSequence, next);
+    proxy.cut();
+    assert.equal(await appending, next);
+  }
+  assert.equal(log.poisoned, undefined);
+  const wanted = contentOf(log);
+  await log.close();
+  const again = await openPostgresLog(join(folder, 'new'), options);
+  assert.deepEqual(contentOf(again), wanted);
+  assert.equal(again.nextSequence, 14);
+  await again.close();
+});
+
+test('a committed append whose answer was lost is acknowledged even if another node has taken the shard', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database: direct, folder, url, open } = set;
+  const proxy = await TcpProxy.to(t, Number(new URL(url).port));
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  const database = await Database.open(through.href);
+  t.after(() => database.close());
+  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS, database };
+  const log = await openPostgresLog(join(folder, 'a'), options);
+  await log.append({ records: [bytes('1')] });
+  proxy.loseAnswers();
+  const appending = log.append({ records: [bytes('2')] });
+  await eventually('the append is committed', async () => {
+    const rows = await direct.ask((sql) => sql`SELECT sequence FROM granary_records`);
+    return rows.length === 2;
+  });
+  await direct.ask((sql) => sql`UPDATE granary_shards SET expires_at = now() WHERE shard = 0`);
+  const b = await open('b');
+  proxy.cut();
+  assert.equal(await appending, 2);
+  await assert.rejects(log.append({ records: [bytes('3')] }), { code: 'STO-E001' });
+  await log.close();
+  assert.deepEqual(contentOf(b), { records: [[1, '1'], [2, '2']], state: [] }); // biome-ignore format: one row
+  await b.close();
+});

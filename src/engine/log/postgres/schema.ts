@@ -1,0 +1,61 @@
+// The tables of a store in PostgreSQL, and the steps that make them. The statements are those that PostgreSQL 14 and later,
+// CockroachDB and YugabyteDB share. Each table begins with the shard, by which a database can spread it.
+//
+//   granary_store     one row: the version of the tables, the deployment's random mark, the number of shards
+//   granary_shards    a shard's format, owner and lease; its newest append, its next sequence number, and the newest
+//                     append whose changes were pruned
+//   granary_owners    each taking of a shard: a random mark, and the newest append at that moment
+//   granary_records   sequence number → frame (../frame.ts), null when the record was removed
+//   granary_changes   the records that an append replaced or removed
+//   granary_state     key → frame, null when it was deleted, and the append that wrote it
+
+/** The newest version of the tables. A step is added for each; a step that was published is never changed. */
+export const SCHEMA_VERSION = 1;
+
+/** The statements that lead from the version before to the i-th version, from 1. */
+export const SCHEMA_STEPS: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE granary_store (
+      id int4 PRIMARY KEY,
+      version int4 NOT NULL,
+      mark bytea NOT NULL,
+      shards int4 NOT NULL
+    )`,
+    `CREATE TABLE granary_shards (
+      shard int4 PRIMARY KEY,
+      format int4 NOT NULL,
+      token int8 NOT NULL,
+      owner text,
+      expires_at timestamptz,
+      appends int8 NOT NULL,
+      next int8 NOT NULL,
+      pruned int8 NOT NULL
+    )`,
+    `CREATE TABLE granary_owners (
+      shard int4 NOT NULL,
+      token int8 NOT NULL,
+      mark bytea NOT NULL,
+      appends int8 NOT NULL,
+      PRIMARY KEY (shard, token)
+    )`,
+    `CREATE TABLE granary_records (
+      shard int4 NOT NULL,
+      sequence int8 NOT NULL,
+      frame bytea,
+      PRIMARY KEY (shard, sequence)
+    )`,
+    `CREATE TABLE granary_changes (
+      shard int4 NOT NULL,
+      append int8 NOT NULL,
+      sequence int8 NOT NULL,
+      PRIMARY KEY (shard, append, sequence)
+    )`,
+    `CREATE TABLE granary_state (
+      shard int4 NOT NULL,
+      key bytea NOT NULL,
+      frame bytea,
+      append int8 NOT NULL,
+      PRIMARY KEY (shard, key)
+    )`,
+  ],
+];
