@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { CallContext } from '../src/engine/calls/context.ts';
 import type { NewTurn, TurnChange } from '../src/engine/calls/turns.ts';
 import type { Engine } from '../src/engine/engine.ts';
+import type { JsonObject } from '../src/engine/grain/api/json-value.ts';
 import { pendingCalls, type Turn, type TurnEvent } from '../src/engine/turn/turn.ts';
 import { memoryFolder } from './support/memory-files.ts';
 import { codeOf, contextOf, openShard, settingsOf } from './support/shard.ts';
@@ -11,6 +12,7 @@ import { codeOf, contextOf, openShard, settingsOf } from './support/shard.ts';
 const HERE = 'a'.repeat(16);
 const NEXT = 'b'.repeat(16);
 const MINUTES = 60_000;
+const DAYS = 24 * 60 * MINUTES;
 
 describe('the turns of a shard', () => {
   const root = memoryFolder();
@@ -225,6 +227,66 @@ describe('the turns of a shard', () => {
     await engine.write('eraseScope', context, { path: 'acme' });
     assert.equal(await codeOf(() => read(turn.sessionId)), 'HRN-E004');
     assert.equal((await begun('plan', { namespace: 'acme' })).version, 1);
+  });
+
+  test('turns and conversations expire as their events do: not shown, begun anew, and dropped with them', async () => {
+    const other = contextOf(2);
+    await engine.write('attachMemory', other, { settings: settingsOf(2) });
+    const policy = (overrides: JsonObject) =>
+      engine.write('setPolicy', other, { change: { overrides, reason: 'release: a test' }, isAdmin: true });
+    await policy({ 'retention.default_ttl_days': 30, 'retention.by_namespace': { brief: 7 } });
+    const states = (): string[] =>
+      ['turn', 'turn-of', 'conversation', 'conversation-at'].flatMap((topic) =>
+        [...engine.store.log.scanState(`${topic}/2/`)].map(([name]) => name),
+      );
+    const ended = async (conversationId: string, of: Partial<NewTurn> = {}): Promise<Turn> => {
+      const { turn } = await begin(stated(conversationId, { clientTools: '[]', ...of }), 'hello', other);
+      const { sessionId } = turn!;
+      const over = { sessionId, conversationId, event: { kind: 'cancelled' } } as const;
+      return (await engine.write('changeTurn', other, over)).turn;
+    };
+    const code = (turn: Turn) => codeOf(() => read(turn.sessionId, other));
+    const listed = async () =>
+      (await conversations(other)).conversations.map(({ conversationId, turnCount }) => [conversationId, turnCount]);
+    const enforce = (dryRun = false) => engine.write('enforceRetention', other, { dryRun });
+
+    const old = [await ended('old'), await ended('old'), await ended('frozen', { userId: 'dora' })];
+    nowMs += 20 * DAYS;
+    const brief = await ended('brief', { namespace: 'brief' });
+    const late = await ended('late');
+    const before = states().length;
+    assert.equal(before, 5 * 2 + 4 * 3);
+    nowMs += 11 * DAYS;
+    await engine.write('restrict', other, { userId: 'dora', restricted: true });
+    assert.deepEqual(await listed(), [['late', 1]]);
+    for (const turn of [old[0]!, old[1]!, brief]) assert.equal(await code(turn), 'HRN-E004');
+
+    await enforce(true);
+    await policy({ 'retention.default_ttl_days': 30, 'retention.by_namespace': { brief: 7 }, 'deletion.hold': true });
+    await enforce();
+    assert.equal(states().length, before, 'a dry run and a hold drop nothing');
+    await policy({ 'retention.default_ttl_days': 30, 'retention.by_namespace': { brief: 7 }, 'deletion.hold': false });
+    const sequences = (topic: string) =>
+      [...engine.store.log.scanState(`${topic}/2/`)].map(([, value]) => Buffer.from(value).readUInt32BE(0));
+    const records = [...sequences('turn'), ...sequences('conversation')];
+    await enforce();
+    // Left: what is frozen with its person, and the late one.
+    assert.equal(states().length, 2 * 2 + 2 * 3);
+    const left = records.filter((sequence) => engine.store.log.read(sequence) !== undefined);
+    assert.equal(left.length, 4, 'the records are gone from the log too');
+    assert.equal(read(late.sessionId, other).sessionId, late.sessionId);
+
+    nowMs += 20 * DAYS;
+    assert.deepEqual(await listed(), []);
+    await ended('late');
+    assert.deepEqual(await listed(), [['late', 1]], 'a conversation that has expired begins anew');
+    await enforce();
+    await restart();
+    assert.deepEqual(await listed(), [['late', 1]]);
+    await engine.write('restrict', other, { userId: 'dora', restricted: false });
+    await enforce();
+    assert.equal(states().length, 2 + 3);
+    await engine.write('eraseUser', other, { userId: 'dora' });
   });
 
   test('the trail names each turn that ended', async () => {

@@ -432,6 +432,8 @@ for (const [listener, partitions] of [
       assert.equal(textOf(again), 'Tea.');
       const [first, second] = [client.frames, again].map((frames) => frames.at(-1)!.data);
       assert.deepEqual([second.message_hash, second.repeated, models.chats.length], [first.message_hash, true, 1]);
+      assert.match(first.recall_id, /^[0-9a-f]{64}$/);
+      assert.ok(!('recall_id' in second), 'no model was shown anything');
       assert.equal((await messagesOf(path, thread)).length, 2);
       await refused(http.post(`${path}/chat/stream`, { ...body, messages: user('Coffee?') }, { headers }), 'VAL-E005');
     });

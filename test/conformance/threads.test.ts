@@ -7,6 +7,8 @@ import type { ParsedJson } from './driver.ts';
 import type { Reply } from './http-client.ts';
 import { serveSuite } from './http-suite.ts';
 
+const DAY_S = 86_400;
+
 for (const [listener, partitions] of [
   ['uws', 1],
   ['uws', 4],
@@ -224,6 +226,54 @@ for (const [listener, partitions] of [
         (await http.get(`${path}/chat/threads`)).threads.map(({ title }: ParsedJson) => title),
         ['Shared'],
       );
+    });
+
+    test('messages that have expired are not shown, and neither is a thread, whose words go at the next enforcement', async () => {
+      const path = await memory();
+      const then = Math.floor(Date.now() / 1_000) - 40 * DAY_S;
+      const keep = (overrides: object) =>
+        http.call('PUT', `${path}/policy`, { json: { overrides, reason: 'a shorter time' } });
+      const enforce = () => http.post(`${path}/retention/enforce`, {});
+      const stored = async (id: string) =>
+        JSON.stringify((await http.get(`${path}/grains?session_id=${id}&include_superseded=true`)).grains);
+      const { thread_id: id } = await made(path, { title: 'Plans' });
+      const old = await said(path, id, 'an old secret', { created_at: then });
+      await keep({ 'retention.by_type': { event: 30 } });
+      const thread = await http.get(`${path}/chat/threads/${id}`);
+      assert.deepEqual([thread.title, thread.message_count], ['Plans', 0]);
+      assert.equal(thread.updated_at, thread.created_at);
+      assert.deepEqual(await contents(path, id), []);
+      await refused(http.get(`${path}/grains/${old}`), 'MEM-E001');
+      await enforce();
+      assert.doesNotMatch(await stored(id), /secret/);
+      await said(path, id, 'news');
+      assert.deepEqual(await contents(path, id), ['news']);
+
+      // A thread as old as its messages: its state is a grain like them.
+      const { blob_hash: state } = await http.post(`${path}/add`, {
+        grain_type: 'state',
+        fields: {
+          data: { title: 'Old plans', metadata: {} },
+          tags: ['chat_thread'],
+          session_id: 'thr_old',
+          embedding_text: 'Old plans',
+          created_at: then,
+        },
+      });
+      await said(path, 'thr_old', 'another old secret', { created_at: then });
+      assert.equal((await http.get(`${path}/chat/threads/thr_old`)).title, 'Old plans');
+      await keep({ 'retention.default_ttl_days': 30 });
+      assert.deepEqual(
+        (await http.get(`${path}/chat/threads`)).threads.map(({ title }: ParsedJson) => title),
+        ['Plans'],
+      );
+      await refused(http.get(`${path}/chat/threads/thr_old`), 'CHT-E001');
+      await refused(http.get(`${path}/chat/threads/thr_old/messages`), 'CHT-E001');
+      await refused(patch(path, 'thr_old', { title: 'x' }), 'CHT-E001');
+      await refused(remove(path, 'thr_old'), 'CHT-E001');
+      await enforce();
+      assert.equal(await stored('thr_old'), '[]');
+      await refused(http.get(`${path}/grains/${state}`), 'MEM-E001');
     });
 
     test('a bound caller sees and changes its own threads alone', async () => {

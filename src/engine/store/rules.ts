@@ -154,7 +154,12 @@ export function readSealedRule(log: Log, memory: SealedMemory, sequence: Sequenc
   return openUnlessErased(memory, record);
 }
 
-function readRule(log: Log, sequence: Sequence): RuleRecord | undefined {
+/** When the rule record at a state value was written, in ms; undefined if it is gone. */
+export function recordedAtMs(log: Pick<Log, 'read'>, value: Uint8Array): number | undefined {
+  return readRule(log, sequenceOf(value))?.atMs;
+}
+
+function readRule(log: Pick<Log, 'read'>, sequence: Sequence): RuleRecord | undefined {
   const bytes = log.read(sequence);
   const record = bytes === undefined ? undefined : decodeRecord(bytes);
   return record?.kind === 'rule' ? record : undefined;

@@ -21,7 +21,7 @@ import type { Log, Sequence } from '../log/log.ts';
 import { decodeRecord } from '../record/record-codec.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { Memory } from './memory.ts';
-import { refuseRead } from './readable.ts';
+import { hasExpired, refuseRead } from './readable.ts';
 import { sequenceOf } from './rules.ts';
 import { isWithin } from './within.ts';
 
@@ -95,6 +95,27 @@ export function statesOfOwned(
   return name.startsWith('t')
     ? { kind: 'turn', state: `turn/${memory.number}/${name.slice(1)}` }
     : { kind: 'conversation', state: `conversation/${memory.number}/${name.slice(1).replace('.', '/')}` };
+}
+
+/** The last part of an owner's entry for a turn or a conversation, from the name of its own entry. */
+export function ownedName(state: string): string {
+  const [topic, , first = '', second = ''] = state.split('/');
+  return topic === 'turn' ? `t${first}` : `c${first}.${second}`;
+}
+
+/** Prefixes of the entries of all turns and conversations of a memory. */
+export function recordStates({ number }: Pick<Memory, 'number'>): readonly string[] {
+  return [`turn/${number}/`, `conversation/${number}/`];
+}
+
+/** The turn or the conversation at one of these entries, as it is committed. */
+export function recordAt(
+  log: Pick<Log, 'read' | 'getState'>,
+  memory: Memory,
+  state: string,
+): Turn | Conversation | undefined {
+  if (!state.startsWith('turn/')) return talkAt(log, memory, state);
+  return turnAt(log, memory, state.slice(state.lastIndexOf('/') + 1));
 }
 
 export function openValue(expiresAtMs: number, server: string): Buffer {
@@ -183,6 +204,11 @@ export function refuseTurn(
   if (!isWithin(context, { fields })) return noTurn(sessionId);
   const refusal = refuseRead(memory, context, { type: 'event', fields }, nowMs);
   return refusal?.code === 'MEM-E001' ? noTurn(sessionId) : refusal;
+}
+
+/** True when the policy's times to live have ended an event of its person and namespace that is as old. */
+export function hasOutlived(memory: Memory, of: Owner & { readonly updatedAtMs: number }, nowMs: number): boolean {
+  return hasExpired(memory, { type: 'event', fields: { namespace: of.namespace, created_at: of.updatedAtMs } }, nowMs);
 }
 
 /** Numbers of the memories with turns that are not over. */

@@ -50,7 +50,12 @@ export class Group {
   }
 
   get isEmpty(): boolean {
-    return this.#records.length === 0 && this.#overlays.size === 0 && this.#newMemoryAudit.size === 0;
+    return this.changes === 0 && this.#overlays.size === 0 && this.#newMemoryAudit.size === 0;
+  }
+
+  /** The number of records, state entries and removed values so far. */
+  get changes(): number {
+    return this.#records.length + this.#replacements.length + this.#removals.length + this.#state.length;
   }
 
   get bytes(): number {

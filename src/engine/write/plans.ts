@@ -18,6 +18,7 @@ import { type Added, planAdd } from './add.ts';
 import { planDeactivate, planRegister } from './agents.ts';
 import { checkDrop, planAttach, planDrop, planDropped } from './attach.ts';
 import { allowWrite } from './decided.ts';
+import { planDropOutlived } from './drop-turns.ts';
 import { planEraseScope } from './erase-scope.ts';
 import { planExpire } from './expire.ts';
 import { planEraseUser, planForget } from './forget.ts';
@@ -124,6 +125,12 @@ function restoreTuple<O extends { readonly tuple: Tuple }>(kept: unknown, { tupl
 export const expirePlan: WritePlan<{ readonly ordinals: readonly Ordinal[] }, { readonly removed: number }> = {
   settled: true,
   plan: (group, memory, context, { ordinals }) => planExpire(group, known(memory), context, ordinals),
+};
+
+/** Drops records of turns and conversations that have outlived the policy's times to live. */
+export const dropOutlivedPlan: WritePlan<{ readonly states: readonly string[] }, { readonly dropped: number }> = {
+  settled: true,
+  plan: (group, memory, _context, { states }) => planDropOutlived(group, known(memory), states),
 };
 
 export const attachPlan: MemoryWrite<'attachMemory'> = {

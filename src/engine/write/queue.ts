@@ -281,6 +281,7 @@ export class WriteQueue {
         continue;
       }
       const bytesBefore = group.bytes;
+      const changesBefore = group.changes;
       let memory: Memory | undefined;
       try {
         memory = this.#store.holds(job.context.memory) ? this.#store.memory(job.context.memory) : undefined;
@@ -288,7 +289,7 @@ export class WriteQueue {
         const isSettled = job.write.settled === true;
         if (memory !== undefined && (closed.has(memory) || (isSettled && group.touches(memory)))) break;
         granted.push({ job, error: undefined, output: this.#plan(group, job, memory) });
-        if (isSettled && memory !== undefined && group.bytes > bytesBefore) closed.add(memory);
+        if (isSettled && memory !== undefined && group.changes > changesBefore) closed.add(memory);
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
         // A plan refuses before it changes the group, unless it reads damaged data.

@@ -16,6 +16,7 @@ import type { Memory } from '../store/memory.ts';
 import { sequenceOf } from '../store/rules.ts';
 import {
   type Conversation,
+  hasOutlived,
   noTurn,
   openTurnState,
   openValue,
@@ -66,8 +67,8 @@ export function planBeginTurn(
 ): MemoryCalls['beginTurn']['output'] {
   const prepared = preparedOf(group, memory, context, 'event', message);
   allowWrite(group, memory, context, prepared);
-  const talk = talkIn(group, memory, stated);
-  const last = talk?.turns.at(-1);
+  const known = talkIn(group, memory, stated);
+  const last = known?.turns.at(-1);
   const before = last === undefined ? undefined : turnIn(group, memory, last);
   const due =
     before === undefined || isOver(before) ? undefined : dueEvent(before, group.nowMs, stated.server, TURN_PAUSE_MS);
@@ -85,7 +86,8 @@ export function planBeginTurn(
     updatedAtMs: group.nowMs,
   });
   keepTurn(group, memory, turn);
-  keepTalk(group, memory, talk, turn);
+  // A conversation that has expired begins anew.
+  keepTalk(group, memory, known !== undefined && hasOutlived(memory, known, group.nowMs) ? undefined : known, turn);
   return { sessionId: turn.sessionId, turn, warnings: added.warnings };
 }
 

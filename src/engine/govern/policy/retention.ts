@@ -58,6 +58,17 @@ export function namespaceTtlDays(namespace: string, rules: RetentionRules): numb
   return least;
 }
 
+/** The shortest time to live, in days, that an event of some namespace has; undefined: none. */
+export function leastEventDays(rules: RetentionRules): number | undefined {
+  const days = [
+    rules['retention.default_ttl_days'] ?? Number.POSITIVE_INFINITY,
+    own(rules['retention.by_type'], 'event') ?? Number.POSITIVE_INFINITY,
+    ...Object.values(rules['retention.by_namespace']),
+  ];
+  const least = Math.min(...days);
+  return least === Number.POSITIVE_INFINITY ? undefined : least;
+}
+
 /** True when no time to live is set, so that only `expires_at` can end a grain. */
 export function keepsForever(rules: RetentionRules): boolean {
   return (

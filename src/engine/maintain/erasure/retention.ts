@@ -16,10 +16,11 @@ import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { isBound } from '../../store/within.ts';
 import { expireGoals } from '../../write/expire-goals.ts';
-import { auditPlan, enforcedPlan, expirePlan } from '../../write/plans.ts';
+import { auditPlan, dropOutlivedPlan, enforcedPlan, expirePlan } from '../../write/plans.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import { inSlices } from '../housekeeping/slices.ts';
 import { dueGoals } from './due-goals.ts';
+import { outlivedTurns } from './outlived-turns.ts';
 
 /** State entry with the time of the last enforcement: milliseconds, 6 bytes. */
 export function enforcedState(memory: number): string {
@@ -127,10 +128,26 @@ export async function enforceRetention(
     total.forgotten += counts.forgotten;
     total.held += counts.held;
   }
+  if (!dryRun && !isHeld) await dropOutlived({ store, queue }, context, memory, namespace);
   const due = await inSlices(dueGoals(store, memory, namespace));
   const goals = dryRun ? due.length : (await expireGoals(queue, context, due)).moved;
   if (!dryRun) await recordRun(queue, context, total);
   return { ...total, goals, byNamespace };
+}
+
+/** The records of turns and conversations go when the events of theirs would. They count as no grains. */
+async function dropOutlived(
+  { store, queue }: { readonly store: Store; readonly queue: WriteQueue },
+  context: CallContext,
+  memory: Memory,
+  namespace: string | undefined,
+): Promise<void> {
+  const states = await inSlices(outlivedTurns(store, memory, namespace));
+  const { idempotency: _, ...plain } = context;
+  for (let from = 0; from < states.length; from += RETENTION_BATCH_MAX)
+    await queue.push('dropOutlived', dropOutlivedPlan, plain, {
+      states: states.slice(from, from + RETENTION_BATCH_MAX),
+    });
 }
 
 async function recordRun(queue: WriteQueue, context: CallContext, { forgotten, held }: Counts): Promise<void> {
