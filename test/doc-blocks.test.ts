@@ -111,6 +111,7 @@ const NOT_RUN: readonly {
   { file: 'docs/operation.md', begins: 'systemctl enable', because: 'outside' },
   { file: 'docs/operation.md', begins: 'sudo -u granary', because: 'outside' },
   { file: 'docs/operation.md', begins: 'export GRANARY_MASTER_KEY_FILE', because: 'outside' },
+  { file: 'docs/operation.md', begins: 'granary upgrade --check', because: 'outside' },
   { file: 'docs/operation.md', begins: 'systemctl stop', because: 'outside' },
   { file: 'docs/sessions.md', begins: '{"old_hash"', because: 'output' },
   { file: 'docs/webhooks.md', begins: 'curl -X POST', because: 'outside' },

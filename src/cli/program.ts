@@ -54,6 +54,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   backup: async () => (await import('./backup.ts')).registerBackup,
   restore: async () => (await import('./restore.ts')).registerRestore,
   doctor: async () => (await import('./doctor.ts')).registerDoctor,
+  upgrade: async () => (await import('./upgrade.ts')).registerUpgrade,
   'rebuild-indexes': async () => (await import('./rebuild-indexes.ts')).registerRebuildIndexes,
   compact: async () => (await import('./compact.ts')).registerCompact,
   'rotate-keys': async () => (await import('./rotate-keys.ts')).registerRotateKeys,

@@ -30,7 +30,7 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
     );
   if (existsSync(path)) {
     makeFolder(join(directory, 'keys'));
-    const shards = read(path);
+    const shards = readShards(directory);
     if (wanted !== undefined && wanted !== shards)
       throw new EngineError(
         'VAL-E001',
@@ -47,7 +47,9 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
   return { shards, isNew: true };
 }
 
-function read(path: string): number {
+/** The number of shards. Throws STO-E001 for another format, or without the file. */
+export function readShards(directory: string): number {
+  const path = join(directory, LAYOUT_FILE);
   try {
     const { format, shards } = JSON.parse(readFileSync(path, 'utf8')) as { format: unknown; shards: unknown }; // checked
     if (format === FORMAT && Number.isInteger(shards) && Number(shards) >= 1 && Number(shards) <= SHARDS_MAX)

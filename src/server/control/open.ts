@@ -17,7 +17,7 @@ import { ControlStore } from './store.ts';
  */
 export const CONTROL_FORMAT = 3;
 /** Oldest format that is read. In format 1 the control key sealed all records. */
-const OLDEST_FORMAT = 1;
+export const CONTROL_OLDEST = 1;
 
 /**
  * Opens the control log; creates it in a new deployment. Shards are created after it, so if a shard exists, a missing
@@ -30,7 +30,7 @@ export function openControl(
   clock: Clock,
 ): ControlStore {
   // No shard has this number, so a shard's log in this place is rejected.
-  const stamp = { formatVersion: CONTROL_FORMAT, readsFrom: OLDEST_FORMAT, shard: SHARDS_MAX, shards };
+  const stamp = { formatVersion: CONTROL_FORMAT, readsFrom: CONTROL_OLDEST, shard: SHARDS_MAX, shards };
   const exists = Array.from({ length: shards }, (_, shard) => join(dataDirectory, `shard-${shard}`)).some(existsSync);
   const log = openLmdbLog(join(dataDirectory, 'control'), { stamp, exists });
   try {
