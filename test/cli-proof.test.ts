@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { type SignedProof, signedBytes } from '../src/server/proofs/erasure-proof.ts';
+import { type SignedProof, type SignedRemoval, signedBytes } from '../src/server/proofs/erasure-proof.ts';
 import { granary, granaryJson, servedForFile } from './support/cli.ts';
 import { eventually } from './support/eventually.ts';
 
@@ -110,6 +110,66 @@ test('after a rotation the old proof stays verifiable, and new ones have the new
   assert.equal((await granary(here('proof', 'verify', path('again.json'), '--with-server'))).code, 0);
   const nobody = await granary(here('proof', 'get', '--user', 'nobody'));
   assert.match(nobody.stderr, /^granary: DSR-E003: /);
+});
+
+test('the erasure of a scope is proven: offline, in the trail, and again when it is repeated', async () => {
+  const add = (object: string, namespace: string) =>
+    granaryJson(here('add', 'ada', 'reads', object, '--namespace', namespace));
+  for (const [object, namespace] of [
+    ['maps', 'acme/prod'],
+    ['logs', 'acme/prod/eu'],
+    ['news', 'other'],
+  ] as const)
+    await add(object, namespace);
+  const file = path('scope.json');
+  await granaryJson(here('scopes', 'erase', 'acme/prod', '--yes', '--proof', file));
+  const proof = JSON.parse(readFileSync(file, 'utf8')) as SignedRemoval;
+  assert.deepEqual([proof.of, proof.scope_path, proof.count, proof.result], ['scope', 'acme/prod', 2, 'erased']);
+  assert.deepEqual(proof.audit_entries.map(({ scope_path }) => scope_path).sort(), ['acme/prod', 'acme/prod/eu']);
+  const alone = await granary(['proof', 'verify', file]);
+  assert.equal(alone.code, 0, alone.stdout);
+  assert.match(alone.stdout, /the scope acme\/prod, with those below it/);
+  const { result } = await granaryJson(here('proof', 'verify', file, '--with-server'));
+  assert.equal(result, 'in_trail');
+  for (const [name, change] of [
+    ['count', (proof: Record<string, unknown>) => ({ ...proof, count: 3 })],
+    ['path', (proof: Record<string, unknown>) => ({ ...proof, scope_path: 'other' })],
+    ['entries', (proof: Record<string, unknown>) => ({ ...proof, audit_entries: [] })],
+  ] as const) {
+    writeFileSync(path('scope-changed.json'), JSON.stringify(change({ ...proof })));
+    assert.equal((await granary(['proof', 'verify', path('scope-changed.json')])).code, 3, name);
+  }
+  await granaryJson(here('scopes', 'erase', 'acme/prod', '--yes', '--proof', path('scope-again.json')));
+  const again = JSON.parse(readFileSync(path('scope-again.json'), 'utf8')) as SignedRemoval;
+  assert.deepEqual([again.result, again.key_fingerprints], ['erased', [proof.key_fingerprints[0]]]);
+  assert.equal((await granary(here('proof', 'verify', path('scope-again.json'), '--with-server'))).code, 0);
+});
+
+test('the erasure of a scope over several partitions names the entries of each', async () => {
+  await granaryJson(here('memories', 'create', 'wide', '--partitions', '2'));
+  for (const user of ['a', 'b', 'c', 'd', 'e'])
+    await granaryJson(here('add', user, 'reads', 'maps', '--namespace', 'acme', '--user', user, '--memory', 'wide'));
+  const file = path('wide.json');
+  await granaryJson(here('scopes', 'erase', 'acme', '--yes', '--proof', file, '--memory', 'wide'));
+  const proof = JSON.parse(readFileSync(file, 'utf8')) as SignedRemoval;
+  assert.deepEqual([proof.count, proof.audit_entries.map(({ partition }) => partition)], [5, [0, 1]]);
+  const { result } = await granaryJson(here('proof', 'verify', file, '--with-server'));
+  assert.equal(result, 'in_trail');
+});
+
+test('the deletion of a memory is proven by the key that signs', async () => {
+  await granaryJson(here('memories', 'create', 'brief'));
+  await granaryJson(here('add', 'ada', 'likes', 'tea', '--memory', 'brief'));
+  const file = path('memory.json');
+  const answer = await granaryJson(here('memories', 'delete', 'brief', '--yes', '--proof', file));
+  const proof = JSON.parse(readFileSync(file, 'utf8')) as SignedRemoval;
+  assert.deepEqual([proof.of, proof.memory, proof.key_fingerprints], ['memory', 'brief', [answer['key_fingerprint']]]);
+  assert.equal(proof.audit_entries.length, 1);
+  assert.equal((await granary(['proof', 'verify', file])).code, 0);
+  const { result } = await granaryJson(here('proof', 'verify', file, '--with-server'));
+  assert.equal(result, 'memory_deleted');
+  await granaryJson(here('memories', 'create', 'brief'));
+  assert.equal((await granary(here('proof', 'verify', file, '--with-server'))).code, 8);
 });
 
 test('the state of the purge in a proof becomes complete', async () => {

@@ -6,6 +6,7 @@ import { usage } from './failure.ts';
 import { gather, integer, type ServerOptions, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printTable, utc } from './output.ts';
 import { allPages } from './pages.ts';
+import { withProofFile } from './proof-file.ts';
 import { printWouldGo } from './would-go.ts';
 
 interface CreateOptions extends ServerOptions {
@@ -62,7 +63,8 @@ export function registerMemories(program: Command): void {
       .command('delete')
       .description('Delete a memory: its keys are destroyed, so no copy of it can be decrypted')
       .argument('<id>')
-      .option('--yes', 'carry it out; without --yes, only show what would be removed'),
+      .option('--yes', 'carry it out; without --yes, only show what would be removed')
+      .option('--proof <file>', 'write the signed proof to this new file, as JSON'),
   ).action(remove);
 }
 
@@ -105,14 +107,25 @@ async function create(id: string | undefined, options: CreateOptions): Promise<v
   printLine(`Memory ${text(memory['id'])} is created.`);
 }
 
-async function remove(id: string, options: ServerOptions & { readonly yes?: true | undefined }): Promise<void> {
+interface RemoveOptions extends ServerOptions {
+  readonly yes?: true | undefined;
+  readonly proof?: string | undefined;
+}
+
+async function remove(id: string, options: RemoveOptions): Promise<void> {
   const { withConnection } = await import('./connection.ts');
-  const isMeant = options.yes === true;
-  const query = isMeant ? { confirm: true } : { dry_run: true };
-  const answer = await withConnection(options, (connection) =>
-    connection.json('DELETE', `/memories/${encodeURIComponent(id)}`, { query }),
-  );
-  if (!isMeant) return printWouldGo(answer, options);
+  const ask = (query: { readonly confirm: true } | { readonly dry_run: true }): Promise<JsonObject> =>
+    withConnection(options, (connection) =>
+      connection.json('DELETE', `/memories/${encodeURIComponent(id)}`, { query }),
+    );
+  if (options.yes !== true) return printWouldGo(await ask({ dry_run: true }), options);
+  let answer: JsonObject = {};
+  const proven = async (): Promise<JsonObject> => {
+    answer = await ask({ confirm: true });
+    return answer['signed_proof'] as JsonObject; // the contract: an object
+  };
+  if (options.proof === undefined) await proven();
+  else await withProofFile(options.proof, proven);
   if (options.json) return printJson(answer);
   printLine(`Memory ${id} is deleted; the fingerprint of its destroyed key is ${text(answer['key_fingerprint'])}.`);
 }

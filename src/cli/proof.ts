@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
-import { checkProof, type ProofCheck } from '../server/proofs/erasure-proof.ts';
+import { checkProof, isRemoval, type ProofCheck, type SignedRemoval } from '../server/proofs/erasure-proof.ts';
 import { keyIdOf, rawPublicKey } from '../server/proofs/proof-keys.ts';
 import { Failure, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -31,6 +31,7 @@ export const PROOF_EXIT = {
   not_in_trail: 8,
   chain_broken: 8,
   in_trail: 0,
+  memory_deleted: 0,
   repeated: 0,
 } as const satisfies Record<ProofCheck['is'] | TrailCheck['is'], number>;
 
@@ -81,17 +82,20 @@ async function askServer(
   options: VerifyOptions,
 ): Promise<TrailCheck> {
   const { withConnection } = await import('./connection.ts');
-  const { checkSignedInTrail, checkUnsignedInTrail } = await import('./proof/check-trail.ts');
+  const { checkRemovalInTrail, checkSignedInTrail, checkUnsignedInTrail } = await import('./proof/check-trail.ts');
   return withConnection(options, (connection) =>
     check.is === 'valid'
-      ? checkSignedInTrail(connection, check.proof)
+      ? isRemoval(check.proof)
+        ? checkRemovalInTrail(connection, check.proof)
+        : checkSignedInTrail(connection, check.proof)
       : checkUnsignedInTrail(connection, check.proof, options.memory),
   );
 }
 
 function pairsOf(check: ProofCheck): readonly (readonly [string, string | number])[] {
   if (check.is !== 'valid' && check.is !== 'unsigned') return [];
-  const { proof } = check;
+  if (check.is === 'valid' && isRemoval(check.proof)) return pairsOfRemoval(check.proof);
+  const proof = check.proof as Exclude<typeof check.proof, SignedRemoval>; // asked on the line before
   const common: (readonly [string, string | number])[] = [
     ['person', proof.user_id ?? '(the proof no longer names the person)'],
     ['memory', proof.memory ?? '(not named)'],
@@ -99,11 +103,25 @@ function pairsOf(check: ProofCheck): readonly (readonly [string, string | number
     ['key fingerprint', proof.key_fingerprint === '' ? '(no such person was known)' : proof.key_fingerprint],
     ['erased at', `${utc(proof.timestamp)} UTC`],
   ];
-  if (check.is === 'unsigned') return common;
-  const { purge, issued_at, key_id } = check.proof;
+  if (!('purge' in proof)) return common;
+  const { purge, issued_at, key_id } = proof;
   return [
     ...common,
     ['purge', `${purge.state}, as of ${purge.as_of}`],
+    ['signed at', issued_at],
+    ['signed with', key_id],
+  ];
+}
+
+function pairsOfRemoval(proof: SignedRemoval): readonly (readonly [string, string | number])[] {
+  const { of, scope_path, memory, count, key_fingerprints, timestamp, purge, issued_at, key_id } = proof;
+  return [
+    ['what', of === 'scope' ? `the scope ${scope_path ?? ''}, with those below it` : 'the whole memory'],
+    ['memory', memory],
+    ...(count === undefined ? [] : [['grains erased', count] as const]),
+    ['key fingerprints', key_fingerprints.join(' ') || '(no key was destroyed)'],
+    ['erased at', `${utc(timestamp)} UTC`],
+    ...(purge === undefined ? [] : [['purge', `${purge.state}, as of ${purge.as_of}`] as const]),
     ['signed at', issued_at],
     ['signed with', key_id],
   ];
@@ -128,6 +146,8 @@ function trailLine(trail: TrailCheck): string {
       return trail.retiredAt === undefined
         ? 'The audit chain of the server has the erasure as the proof states it, and is intact.'
         : `The audit chain of the server has the erasure as the proof states it, and is intact. The signing key was replaced at ${utc(trail.retiredAt)} UTC.`;
+    case 'memory_deleted':
+      return 'The server signed it, and has no memory of that name any more. The audit chain of a memory goes with it, so the entry itself cannot be looked up.';
     case 'repeated':
       return 'The audit chain of the server has a later erasure of the same key: the data came back from a backup, and was erased in it again.';
     default:

@@ -33,7 +33,7 @@ export function registerScopes(program: Command): void {
       .argument('<path>', 'names joined by slashes; without a tree, a namespace')
       .option('--reason <text>', 'why the scope is erased')
       .option('--yes', 'carry it out; without --yes, only show what would be removed')
-      .option('--proof <file>', 'write the erasure proof to this new file, as JSON'),
+      .option('--proof <file>', 'write the signed proof to this new file, as JSON'),
   ).action(erase);
 }
 
@@ -62,13 +62,18 @@ async function remove(options: ScopeOptions): Promise<void> {
 }
 
 async function erase(path: string, options: ScopeOptions): Promise<void> {
-  const { memory, reason, proof, json } = options;
+  const { reason, proof, json } = options;
   const body: JsonObject = defined({ scope_path: path, reason });
   if (options.yes !== true)
     return printWouldGo(await ask(options, 'POST', 'scope-erase', { ...body, dry_run: true }), options);
   const perform = (): Promise<JsonObject> => ask(options, 'POST', 'scope-erase', body);
-  const proven = async (): Promise<JsonObject> => ({ memory, ...(await perform()) });
-  const answer = await (proof === undefined ? perform() : withProofFile(proof, proven));
+  let answer: JsonObject = {};
+  const proven = async (): Promise<JsonObject> => {
+    answer = await perform();
+    return answer['signed_proof'] as JsonObject; // the contract: an object
+  };
+  if (proof === undefined) await proven();
+  else await withProofFile(proof, proven);
   if (json) return printJson(answer);
   printPairs([
     ['scope', String(answer['scope_path'])],

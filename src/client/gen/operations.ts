@@ -4745,6 +4745,8 @@ export interface Operations {
       readonly id: string;
       /** First 16 hexadecimal digits of the SHA-256 of the destroyed key; absent for a dry run. */
       readonly keyFingerprint?: string | undefined;
+      /** The signed proof of the deletion, a JSON object to be kept as it is; absent for a dry run. */
+      readonly signedProof?: JsonObject | undefined;
       /** Number of grains that would be removed; absent unless it is a dry run. */
       readonly count?: number | undefined;
       /** True for a dry run: nothing was removed. */
@@ -4839,6 +4841,8 @@ export interface Operations {
       }[] | undefined;
       /** Time of the erasure in Unix seconds. */
       readonly timestamp?: Date | undefined;
+      /** The signed proof, a JSON object to be kept as it is; absent for a dry run. */
+      readonly signedProof?: JsonObject | undefined;
       /** True for a dry run: nothing was removed. */
       readonly dryRun?: true | undefined;
       /** Number of grains that would be removed, by grain type. */
@@ -8765,6 +8769,7 @@ export const KINDS: Readonly<Record<string, 'plain' | 'open' | 'record' | 'time'
   'servers': 'open',
   'set': 'open',
   'settings': 'open',
+  'signed_proof': 'open',
   'since': 'time',
   'events<.since': 'plain',
   'started_at': 'time',

@@ -53,6 +53,8 @@ export interface ScopeProof {
   readonly keyFingerprint: string;
   /** True if an earlier erasure destroyed the key. */
   readonly isRepeat: boolean;
+  /** Fingerprints of the keys of single partitions, which the audit entries have. Only with several partitions. */
+  readonly ofPartitions?: readonly string[];
 }
 
 /** The calls that remove grains and destroy keys. */

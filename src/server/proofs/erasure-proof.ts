@@ -1,6 +1,7 @@
-// The signed proof of an erasure, version 2: what it states, which bytes are signed, and how anybody checks it.
+// The signed proof of an erasure: what it states, which bytes are signed, and how anybody checks it. Version 2 is about a
+// person, version 3 about a scope or a memory.
 //
-// The signature covers `CONTEXT`, a line feed, and the canonical JSON (RFC 8785) of all members but `user_id`, `salt` and
+// The signature covers `granary-erasure-proof-v` with the version, a line feed, and the canonical JSON (RFC 8785) of all members but `user_id`, `salt` and
 // `signature`. `user_commitment` is the SHA-256 of the salt, a line feed and the id of the person. So the proof can be kept
 // without the two members that name the person: its signature stays valid, and nobody can guess whom it is about.
 import { hash, randomBytes } from 'node:crypto';
@@ -8,7 +9,9 @@ import { isSignedBy, keyIdOf } from './proof-keys.ts';
 
 export const PROOF_FORMAT = 'granary-erasure-proof';
 export const PROOF_VERSION = 2;
-const CONTEXT = 'granary-erasure-proof-v2';
+/** The version of a proof about a scope or a memory. */
+export const REMOVAL_VERSION = 3;
+const CONTEXT = 'granary-erasure-proof-v';
 const SALT_BYTES = 16;
 
 /** An entry `user.erased` of the audit trail, which the proof names. */
@@ -68,6 +71,41 @@ export interface SignedProof extends ProofStatement {
   readonly signature: string;
 }
 
+/** An entry `scope.erased` of the memory's trail, or `instance.deleted` of the deployment's. */
+export interface RemovalEntry extends Omit<ProvenEntry, 'partition' | 'count'> {
+  /** Absent for a memory: the deployment has one chain. */
+  readonly partition?: number;
+  readonly count?: number;
+  readonly scope_path?: string;
+}
+
+/** The members that are signed, of a proof about a scope or a memory. */
+export interface RemovalStatement
+  extends Pick<ProofStatement, 'format' | 'memory' | 'timestamp' | 'erased_at' | 'issued_at' | 'issuer'> {
+  readonly version: typeof REMOVAL_VERSION;
+  readonly of: 'scope' | 'memory';
+  readonly result: 'erased' | 'nothing_held';
+  /** Only for a scope. */
+  readonly scope_path?: string;
+  /** Grains, all versions; only for a scope. */
+  readonly count?: number;
+  /** Of the destroyed keys, in the order of their scopes; empty where no key was destroyed. */
+  readonly key_fingerprints: readonly string[];
+  readonly audit_entries: readonly RemovalEntry[];
+  /** Only for a scope. */
+  readonly purge?: PurgeState;
+  readonly key_id: string;
+  readonly public_key: string;
+}
+
+export interface SignedRemoval extends RemovalStatement {
+  readonly signature: string;
+}
+
+export function isRemoval(proof: SignedProof | SignedRemoval): proof is SignedRemoval {
+  return proof.version === REMOVAL_VERSION;
+}
+
 /** Draws a salt, and commits to the person with it. */
 export function commitTo(userId: string): { readonly salt: string; readonly commitment: string } {
   const salt = randomBytes(SALT_BYTES).toString('base64url');
@@ -84,9 +122,9 @@ export function withoutPerson({ user_id: _, salt: __, ...rest }: SignedProof): S
 }
 
 /** The bytes that are signed. */
-export function signedBytes(proof: ProofStatement | SignedProof): Buffer {
+export function signedBytes(proof: ProofStatement | RemovalStatement): Buffer {
   const { user_id: _, salt: __, signature: ___, ...statement } = proof as SignedProof; // a statement has none of them
-  return Buffer.from(`${CONTEXT}\n${canonicalJson(statement)}`, 'utf8');
+  return Buffer.from(`${CONTEXT}${proof.version}\n${canonicalJson(statement)}`, 'utf8');
 }
 
 /** JSON with members in the order of their names and without white space. A proof holds strings, booleans and integers. */
@@ -102,7 +140,7 @@ export function canonicalJson(value: unknown): string {
 /** The result of a check without a server. */
 export type ProofCheck =
   /** The signature is that of `keyId`, and the named person is the one whom the proof commits to. */
-  | { readonly is: 'valid'; readonly proof: SignedProof }
+  | { readonly is: 'valid'; readonly proof: SignedProof | SignedRemoval }
   /** A proof of version 1: no signature. */
   | { readonly is: 'unsigned'; readonly proof: UnsignedProof }
   | { readonly is: 'tampered' | 'wrong_key' | 'unknown_version' | 'malformed'; readonly why: string };
@@ -131,19 +169,35 @@ export function checkProof(text: string, publicKey?: Uint8Array): ProofCheck {
   if (proof['format'] === undefined && proof['version'] === undefined) return checkUnsigned(proof);
   if (proof['format'] !== PROOF_FORMAT)
     return { is: 'malformed', why: `the member format is not ${PROOF_FORMAT}: this is no proof of an erasure` };
-  if (proof['version'] !== PROOF_VERSION)
+  const members = proof['version'] === REMOVAL_VERSION ? REMOVAL_MEMBERS : SIGNED_MEMBERS;
+  if (proof['version'] !== PROOF_VERSION && proof['version'] !== REMOVAL_VERSION)
     return {
       is: 'unknown_version',
-      why: `the proof has version ${JSON.stringify(proof['version'])}, and this program knows versions 1 and ${PROOF_VERSION}: use a newer one`,
+      why: `the proof has version ${JSON.stringify(proof['version'])}, and this program knows versions 1 to ${REMOVAL_VERSION}: use a newer one`,
     };
-  const missing = SIGNED_MEMBERS.find(([name, type]) => typeof proof[name] !== type);
+  const missing = members.find(([name, type]) => typeof proof[name] !== type);
   if (missing !== undefined)
     return {
       is: 'malformed',
       why: `the member ${missing[0]} is missing or is no ${missing[1]}: the file may be cut off`,
     };
-  return checkSigned(proof as unknown as SignedProof, publicKey); // its members were checked
+  return checkSigned(proof as unknown as SignedProof | SignedRemoval, publicKey); // its members were checked
 }
+
+/** Members that the check of a proof about a scope or a memory reads, with their types. */
+const REMOVAL_MEMBERS = [
+  ['of', 'string'],
+  ['result', 'string'],
+  ['memory', 'string'],
+  ['key_fingerprints', 'object'],
+  ['timestamp', 'number'],
+  ['erased_at', 'string'],
+  ['audit_entries', 'object'],
+  ['issued_at', 'string'],
+  ['key_id', 'string'],
+  ['public_key', 'string'],
+  ['signature', 'string'],
+] as const;
 
 /** Members that the check reads, with their types. */
 const SIGNED_MEMBERS = [
@@ -162,7 +216,7 @@ const SIGNED_MEMBERS = [
   ['signature', 'string'],
 ] as const;
 
-function checkSigned(proof: SignedProof, publicKey: Uint8Array | undefined): ProofCheck {
+function checkSigned(proof: SignedProof | SignedRemoval, publicKey: Uint8Array | undefined): ProofCheck {
   const inFile = Buffer.from(proof.public_key, 'base64url');
   const bytes = signedBytes(proof);
   const isIntact = proof.key_id === keyIdOf(inFile) && isSignedBy(proof.public_key, bytes, proof.signature);
@@ -175,6 +229,7 @@ function checkSigned(proof: SignedProof, publicKey: Uint8Array | undefined): Pro
   }
   if (!isIntact)
     return { is: 'tampered', why: 'the signature does not match: the proof was changed after it was signed' };
+  if (isRemoval(proof)) return { is: 'valid', proof };
   if (proof.user_id === undefined && proof.salt === undefined) return { is: 'valid', proof };
   if (typeof proof.user_id !== 'string' || typeof proof.salt !== 'string')
     return { is: 'tampered', why: 'the members user_id and salt belong together, and one of them is missing' };

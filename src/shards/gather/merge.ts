@@ -102,7 +102,8 @@ export function mergeScopeProofs(parts: readonly Output<'eraseScope'>[]): Output
       const ofPath = proofs.filter((proof) => proof.path === path);
       const keyFingerprint = mergeFingerprints(ofPath.map((proof) => proof.keyFingerprint));
       const isRepeat = ofPath.every((proof) => proof.isRepeat);
-      return { path, count: sumOf(ofPath, 'count'), keyFingerprint, isRepeat };
+      const ofPartitions = ofPath.map((proof) => proof.keyFingerprint);
+      return { path, count: sumOf(ofPath, 'count'), keyFingerprint, isRepeat, ofPartitions };
     }),
   };
 }

@@ -1,6 +1,6 @@
 // The signed proof of a person's erasure, and the keys that sign proofs.
 import { USER_ID_CHARS_MAX } from '../../../engine/base/limits.ts';
-import type { SignedProof } from '../../proofs/erasure-proof.ts';
+import type { SignedProof, SignedRemoval } from '../../proofs/erasure-proof.ts';
 import { issueProof } from '../../proofs/issue.ts';
 import { type PublicProofKey, pemOf } from '../../proofs/proof-keys.ts';
 import { defineOperation } from '../define.ts';
@@ -12,6 +12,9 @@ import { described, type Static, Type } from '../type.ts';
  * them as they are. docs/erasure.md lists them.
  */
 export const ProofOutput = Type.Unsafe<SignedProof>({ type: 'object', additionalProperties: true });
+
+/** The same for a scope or a memory. */
+export const RemovalProofOutput = Type.Unsafe<SignedRemoval>({ type: 'object', additionalProperties: true });
 
 export const erasureProof = defineOperation({
   name: 'erasure_proof',

@@ -1,6 +1,8 @@
+import { issueMemoryProof } from '../../proofs/issue-removal.ts';
 import { defineOperation } from '../define.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
-import { Type } from '../type.ts';
+import { RemovalProofOutput } from '../erasure/erasure-proof.ts';
+import { described, Type } from '../type.ts';
 
 export const memoryDelete = defineOperation({
   name: 'delete_memory',
@@ -26,6 +28,12 @@ export const memoryDelete = defineOperation({
         description: 'First 16 hexadecimal digits of the SHA-256 of the destroyed key; absent for a dry run.',
       }),
     ),
+    signedProof: Type.Optional(
+      described(
+        RemovalProofOutput,
+        'The signed proof of the deletion, a JSON object to be kept as it is; absent for a dry run.',
+      ),
+    ),
     count: Type.Optional(
       Type.Integer({ description: 'Number of grains that would be removed; absent unless it is a dry run.' }),
     ),
@@ -37,6 +45,6 @@ export const memoryDelete = defineOperation({
     if (isDryRun({ dryRun }, context))
       return { ...(await previewOf(context, { of: 'memory' })), deleted: false, id: memory.id };
     const keyFingerprint = await services.memories.delete(memory, { actor: principal.actor, requestId });
-    return { deleted: true, id: memory.id, keyFingerprint };
+    return { deleted: true, id: memory.id, keyFingerprint, signedProof: issueMemoryProof(context, keyFingerprint) };
   },
 });

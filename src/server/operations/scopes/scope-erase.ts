@@ -1,8 +1,10 @@
 // Erases a scope and the scopes below it by destroying their keys.
+import { issueScopeProof } from '../../proofs/issue-removal.ts';
 import { defineOperation } from '../define.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
+import { RemovalProofOutput } from '../erasure/erasure-proof.ts';
 import { inward, isMembers, nodeOf, outsideSchema } from '../names.ts';
-import { Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 
 const Input = Type.Object({
   scopePath: Type.String({ minLength: 1, description: 'Path of the scope to erase, with all below it.' }),
@@ -39,10 +41,13 @@ export const scopeErase = defineOperation({
     keyFingerprints: Type.Optional(Type.Array(Type.String(), { description: 'Fingerprints of the destroyed keys.' })),
     proofs: Type.Optional(Type.Array(Proof, { description: 'Proof of erasure for each scope.' })),
     timestamp: Type.Optional(Type.Integer({ description: 'Time of the erasure in Unix seconds.' })),
+    signedProof: Type.Optional(
+      described(RemovalProofOutput, 'The signed proof, a JSON object to be kept as it is; absent for a dry run.'),
+    ),
     ...previewMembers(),
     status: Type.Enum(['erased', 'dry_run'], { description: 'Whether the scope was erased or this was a dry run.' }),
   }),
-  errors: ['AUT-E001', 'SCP-E001', 'POL-E003'],
+  errors: ['AUT-E001', 'SCP-E001', 'POL-E003', 'CRY-E001'],
   http: [
     {
       verb: 'POST',
@@ -60,9 +65,10 @@ export const scopeErase = defineOperation({
     const by = { actor: context.principal.actor, reason: reason ?? context.reason };
     const extras = reason === undefined ? {} : { reason };
     const { erasures } = context.services;
-    const { path, timestamp, proofs } = await erasures.scope(context.memory, scopePath, by, () =>
+    const erased = await erasures.scope(context.memory, scopePath, by, () =>
       context.call('eraseScope', { path: scopePath }, extras),
     );
+    const { path, timestamp, proofs } = erased;
     return {
       scopePath: path,
       scopesErased: proofs.filter(({ isRepeat }) => !isRepeat).length,
@@ -70,6 +76,7 @@ export const scopeErase = defineOperation({
       keyFingerprints: proofs.flatMap(({ keyFingerprint }) => (keyFingerprint === '' ? [] : [keyFingerprint])),
       proofs: proofs.map(({ path: of, count, keyFingerprint }) => ({ scopePath: of, count, keyFingerprint })),
       timestamp,
+      signedProof: await issueScopeProof(context, erased),
       status: 'erased' as const,
     };
   },
