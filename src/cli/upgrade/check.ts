@@ -43,7 +43,7 @@ export async function upgradeCheck({ flags, env, json }: UpgradeOptions): Promis
   const shards = readShards(dataDir);
   const formats = attempt(() => formatsOf(dataDir, shards), problems) ?? [];
   problems.push(...formats.flatMap((format) => refusal(format)));
-  // What another version wrote is not read further: it may mean something else.
+  // Files of another format are not read further: they may mean something else.
   const isRead = problems.length === 0;
   const vectors = isRead ? (attempt(() => vectorsOf(dataDir, shards), problems) ?? []) : [];
   const memories = isRead && server.state === 'none' ? await memoriesIn({ ...config, dataDir }, shards, problems) : [];
