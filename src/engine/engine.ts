@@ -1,6 +1,6 @@
 // The entry point of one shard's engine. Reads answer synchronously from published state, writes queue into groups,
 // long calls run in slices. `shards/` calls it, from a worker thread or directly.
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
@@ -26,12 +26,14 @@ import { HeapBudget } from './index/heap-budget.ts';
 import { ShardIndex } from './index/shard-index.ts';
 import { VectorIndex } from './index/vectors/vector-index.ts';
 import { holdsBuckets } from './keys/bucket-files.ts';
+import type { Buckets } from './keys/buckets.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { MasterKey } from './keys/master-key.ts';
 import { FixedRecordsLog } from './log/fixed-records.ts';
 import { FORMAT_VERSION, OLDEST_FORMAT } from './log/format.ts';
-import { type LmdbLogOptions, openLmdbLog } from './log/lmdb/lmdb-log.ts';
+import { type LogStamp, openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
+import type { DatabaseOptions } from './log/postgres/postgres-log.ts';
 import { openWalLog } from './log/wal/wal-log.ts';
 import type { WriteAheadOptions } from './log/wal/write-ahead.ts';
 import type { Door } from './maintain/compliance/door.ts';
@@ -70,6 +72,8 @@ export interface EngineOptions {
   readonly clock?: Clock | undefined;
   /** The write-ahead files of the worker that opens the shard. Absent: each append is a transaction of LMDB. */
   readonly writeAhead?: WriteAheadOptions | undefined;
+  /** The database that holds the shard, in place of files. It must have been migrated. */
+  readonly database?: DatabaseOptions | undefined;
   /** True while the thread of the engine has nothing to do but a single write: then it may wait for the disk. */
   readonly isAlone?: (() => boolean) | undefined;
   /** Called between two groups of writes: requests that have arrived meanwhile may run. */
@@ -145,20 +149,18 @@ export class Engine {
   }
 
   /**
-   * Opens the shard from disk: environment, keys, segments, then replays the log's end into the tails. Throws STO-E001
-   * with the reason.
+   * Opens the shard from disk or from its database: log, keys, segments, then replays the log's end into the tails. Throws
+   * STO-E001 with the reason, and STO-E002 while another node holds it.
    */
   static async open(options: EngineOptions): Promise<Engine> {
     makeFolder(options.directory);
     const { shard, shards } = options;
     const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards };
-    // Keys exist only for an existing log. Creating a new log next to them would hide the loss behind an empty shard.
-    const exists = holdsBuckets(options.keysDirectory);
-    const stored = options.log ?? openStored(join(options.directory, 'log'), { stamp, exists }, options);
+    const { stored, buckets } = await openStored(stamp, options);
     const log = new FixedRecordsLog(stored, isAuditRecord);
     let engine: Engine | undefined;
     try {
-      engine = Engine.#over(log, options);
+      engine = Engine.#over(log, buckets, options);
       await engine.#catchUp();
       return engine;
     } catch (error) {
@@ -168,8 +170,9 @@ export class Engine {
     }
   }
 
-  static #over(log: Log, options: EngineOptions): Engine {
-    const keys = KeyStore.open(options.keysDirectory, MasterKey.of(...options.masterKeys));
+  static #over(log: Log, buckets: Buckets | undefined, options: EngineOptions): Engine {
+    const master = MasterKey.of(...options.masterKeys);
+    const keys = buckets === undefined ? KeyStore.open(options.keysDirectory, master) : KeyStore.over(buckets, master);
     const store = new Store(log, keys, options.clock ?? systemClock);
     const budget = new HeapBudget(options.indexHeapBytes);
     store.opened = new OpenedCache(budget, options.openedCacheBytes ?? OPENED_CACHE_BYTES);
@@ -210,6 +213,7 @@ export class Engine {
   }
 
   #answer<M extends ReadMethod | RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
+    if (method !== 'health') this.#requireShard();
     const call: AtOnce<ReadMethod | RecordMethod>[M] = this.#atOnce[method];
     const startedMs = performance.now();
     // Each bad block removes one chunk, so the loop ends. Then answer from the readable rest.
@@ -240,6 +244,7 @@ export class Engine {
     input: Input<M>,
   ): Promise<Output<M>> {
     if (this.#fatal !== undefined) throw this.#fatal;
+    this.#requireShard();
     this.#admit(method, context, input);
     const call: EngineWrites[M] = this.#writes[method];
     // A listener waits for the next event, not for work.
@@ -250,6 +255,12 @@ export class Engine {
     } finally {
       this.#longCalls -= 1;
     }
+  }
+
+  /** STO-E002 while another node may have the shard. */
+  #requireShard(): void {
+    const { lapsed } = this.store.log;
+    if (lapsed !== undefined) throw new EngineError('STO-E002', lapsed);
   }
 
   /** Refuses a caller without the relation to the whole memory that the call's row names, where tuples decide. */
@@ -387,7 +398,7 @@ export class Engine {
   #health(shard: number): ShardHealth {
     const { index, log, quarantine, quarantined, unopened, vectors } = this.store;
     const reasons: string[] = [];
-    const refusing = log.poisoned ?? log.refusing;
+    const refusing = log.poisoned ?? log.lapsed ?? log.refusing;
     if (refusing !== undefined) reasons.push(`writes are refused: ${refusing}`);
     if (this.#fatal !== undefined) reasons.push(this.#fatal.message);
     for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
@@ -413,11 +424,25 @@ export class Engine {
   }
 }
 
-function openStored(
-  directory: string,
-  options: LmdbLogOptions,
-  { writeAhead, isAlone }: Pick<EngineOptions, 'writeAhead' | 'isAlone'>,
-): Log {
-  if (writeAhead === undefined) return openLmdbLog(directory, options);
-  return openWalLog(directory, { ...options, writeAhead, isAlone });
+/** The shard's log, and its keys where they are not in files. */
+async function openStored(stamp: LogStamp, options: EngineOptions): Promise<Stored> {
+  const directory = join(options.directory, 'log');
+  const { log, database, keysDirectory, writeAhead, isAlone } = options;
+  if (log !== undefined) return { stored: log };
+  if (database !== undefined) {
+    // Loaded only where a database is named.
+    const { openPostgresShard } = await import('./log/postgres/postgres-log.ts');
+    const { StagedBuckets } = await import('./keys/staged-buckets.ts');
+    const { log: stored, keySlots } = await openPostgresShard(directory, stamp, database);
+    return { stored, buckets: new StagedBuckets(basename(keysDirectory), keySlots) };
+  }
+  // Keys exist only for an existing log. Creating a new log next to them would hide the loss behind an empty shard.
+  const exists = holdsBuckets(keysDirectory);
+  if (writeAhead === undefined) return { stored: openLmdbLog(directory, { stamp, exists }) };
+  return { stored: openWalLog(directory, { stamp, exists, writeAhead, isAlone }) };
+}
+
+interface Stored {
+  readonly stored: Log;
+  readonly buckets?: Buckets | undefined;
 }

@@ -304,7 +304,7 @@ function ownCalls(services: WriteServices): OwnCalls {
     verify: () => inVerify().verify(services),
     backup: (_context, input) => inBackup().backup(services, input),
     keepVectors: async (_context, input) => keepVectors(store, input),
-    rewrapKeys: (_context, input) => inRewrap().rewrapKeys(store, input),
+    rewrapKeys: (_context, input) => inRewrap().rewrapKeys(services, input),
   };
 }
 

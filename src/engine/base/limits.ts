@@ -319,6 +319,8 @@ export const DATABASE_UNKNOWN_MS = 120_000;
 export const LEASE_MARGIN = 0.1;
 /** The newest appends whose changes stay in the database, for copies on nodes that had the shard before. */
 export const CHANGES_KEPT_APPENDS = 10_000;
+/** Slots of keys that a rotation of the master key lets one append take. */
+export const KEY_SLOTS_APPENDED_MAX = 10_000;
 /** Records and bytes of a page that is read from the database: the first page, the most, and what a page aims at. */
 export const DATABASE_PAGE_FIRST = 64;
 export const DATABASE_PAGE_RECORDS = 4_096;

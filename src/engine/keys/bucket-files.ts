@@ -12,6 +12,7 @@ import {
 } from '../base/durable-file.ts';
 import { EngineError } from '../base/errors.ts';
 import { KEY_BUCKETS_CACHED_MAX } from '../base/limits.ts';
+import type { Buckets } from './buckets.ts';
 import { BUCKET_BYTES, BUCKET_FORMAT, readHeader, SLOT_BYTES, slotOffset } from './slot.ts';
 
 const FILE_NAME = /^bucket-(\d{6,})\.keys$/;
@@ -25,7 +26,7 @@ export function holdsBuckets(directory: string): boolean {
   return existsSync(directory) && readdirSync(directory).some((file) => FILE_NAME.test(file));
 }
 
-export class BucketFiles {
+export class BucketFiles implements Buckets {
   readonly directory: string;
   /** Name of the store, as in each header. */
   readonly name: string;
@@ -149,18 +150,8 @@ export class BucketFiles {
     }
   }
 
-  /** Copies every bucket durably into `directory`, which is created if missing. Returns the number of files. */
   copyTo(directory: string): number {
-    makeFolder(directory);
-    let copied = 0;
-    for (let bucket = 0; bucket <= this.newest; bucket++) {
-      const bytes = this.read(bucket);
-      if (bytes === undefined) continue;
-      replaceFile(join(directory, bucketFileName(bucket)), bytes);
-      copied += 1;
-    }
-    syncDirectory(directory);
-    return copied;
+    return copyBuckets(this, directory);
   }
 
   #guard<T>(bucket: number, write: () => T): T {
@@ -181,4 +172,18 @@ export class BucketFiles {
     }
     this.#cache.set(bucket, bytes);
   }
+}
+
+/** Copies every bucket durably into `directory`, which is created if missing. Returns the number of files. */
+export function copyBuckets(buckets: Buckets, directory: string): number {
+  makeFolder(directory);
+  let copied = 0;
+  for (let bucket = 0; bucket <= buckets.newest; bucket++) {
+    const bytes = buckets.read(bucket);
+    if (bytes === undefined) continue;
+    replaceFile(join(directory, bucketFileName(bucket)), bytes);
+    copied += 1;
+  }
+  syncDirectory(directory);
+  return copied;
 }

@@ -1,8 +1,8 @@
-// The slots of one key store in its bucket files: reads slots by id and unwraps the keys of live ones. The master key,
+// The slots of one key store in its buckets: reads slots by id and unwraps the keys of live ones. The master key,
 // under which keys are wrapped, is the only key held here; key-store.ts caches unwrapped keys.
 import { hash } from 'node:crypto';
 import { FINDINGS_MAX } from '../base/limits.ts';
-import { BucketFiles } from './bucket-files.ts';
+import type { Buckets } from './buckets.ts';
 import { type MasterKey, wrongMasterKey } from './master-key.ts';
 import {
   bucketOf,
@@ -58,12 +58,11 @@ export interface KeyFinding {
 }
 
 export class KeySlots {
-  readonly #files: BucketFiles;
+  readonly #buckets: Buckets;
   #master: MasterKey;
 
-  /** Opens the store called `name` in `directory`, which is created if missing. STO-E001. */
-  constructor(directory: string, name: string, master: MasterKey) {
-    this.#files = new BucketFiles(directory, name);
+  constructor(buckets: Buckets, master: MasterKey) {
+    this.#buckets = buckets;
     this.#master = master;
   }
 
@@ -82,8 +81,8 @@ export class KeySlots {
    * The newest slot that was written completely. Later slots that a crash tore were never used; they are written over.
    */
   lastWrittenId(): number {
-    for (let bucket = this.#files.newest; bucket >= 0; bucket--) {
-      const bytes = this.#files.read(bucket);
+    for (let bucket = this.#buckets.newest; bucket >= 0; bucket--) {
+      const bytes = this.#buckets.read(bucket);
       if (bytes === undefined) continue;
       for (let id = firstIdOf(bucket + 1) - 1; id >= firstIdOf(bucket); id--) {
         const { state } = readSlot(bytes, id);
@@ -94,22 +93,22 @@ export class KeySlots {
   }
 
   slot(id: number): Slot {
-    const bytes = this.#files.read(bucketOf(id));
+    const bytes = this.#buckets.read(bucketOf(id));
     return bytes === undefined ? { state: 'unused' } : readSlot(bytes, id);
   }
 
   state(id: number): Slot['state'] {
-    const bytes = this.#files.read(bucketOf(id));
+    const bytes = this.#buckets.read(bucketOf(id));
     return bytes === undefined ? 'unused' : readState(bytes, id);
   }
 
   /** Every slot, ids ascending. */
   *all(): IterableIterator<readonly [id: number, slot: Slot]> {
-    for (let bucket = 0; bucket <= this.#files.newest; bucket++) yield* this.#inBucket(bucket);
+    for (let bucket = 0; bucket <= this.#buckets.newest; bucket++) yield* this.#inBucket(bucket);
   }
 
   *#inBucket(bucket: number): IterableIterator<readonly [id: number, slot: Slot]> {
-    const bytes = this.#files.read(bucket);
+    const bytes = this.#buckets.read(bucket);
     if (bytes === undefined) return;
     for (let id = firstIdOf(bucket); id < firstIdOf(bucket + 1); id++) yield [id, readSlot(bytes, id)];
   }
@@ -121,7 +120,7 @@ export class KeySlots {
 
   /** The text that a wrapped key is bound to. In another slot or store it does not open. */
   #idText(id: number): string {
-    return `${this.#files.name}/${id}`;
+    return `${this.#buckets.name}/${id}`;
   }
 
   /**
@@ -142,20 +141,20 @@ export class KeySlots {
     const masterId = this.#master.id;
     for (const { id, kind, key, createdMs } of keys)
       writeLive(bytes, id, { kind, createdMs, masterId, wrapped: this.#master.wrap(key, this.#idText(id)) });
-    const whole = known === undefined || readHeader(known).state === 'damaged' || this.#files.isCutShort(bucket);
+    const whole = known === undefined || readHeader(known).state === 'damaged' || this.#buckets.isCutShort(bucket);
     if (whole) {
-      writeHeader(bytes, bucket, this.#files.name);
-      this.#files.replace(bucket, bytes);
+      writeHeader(bytes, bucket, this.#buckets.name);
+      this.#buckets.replace(bucket, bytes);
     } else {
       const end = slotOffset(keys[keys.length - 1]!.id) + SLOT_BYTES;
-      this.#files.writeRange(bucket, bytes, slotOffset(keys[0]!.id), end);
+      this.#buckets.writeRange(bucket, bytes, slotOffset(keys[0]!.id), end);
     }
   }
 
   /** The bucket as it is, and a copy to change; an empty copy when there is no bucket. */
   #toChange(bucket: number): { readonly known: Buffer | undefined; readonly bytes: Buffer } {
-    const known = this.#files.read(bucket);
-    return { known, bytes: known === undefined ? emptyBucket(bucket, this.#files.name) : Buffer.from(known) };
+    const known = this.#buckets.read(bucket);
+    return { known, bytes: known === undefined ? emptyBucket(bucket, this.#buckets.name) : Buffer.from(known) };
   }
 
   /**
@@ -165,17 +164,19 @@ export class KeySlots {
   *destroy(prints: ReadonlyMap<number, string>, nowMs: number): Generator<readonly number[], void, void> {
     for (const [bucket, ids] of Map.groupBy(prints.keys(), bucketOf)) {
       const { known, bytes } = this.#toChange(bucket);
-      const left = ids.map((id) => [id, readSlot(bytes, id)] as const).filter(([, { state }]) => state !== 'destroyed');
-      if (left.length === 0) continue;
-      for (const [id, slot] of left) {
-        const { kind, createdMs } = slot.state === 'live' ? slot : { kind: kindOfDamaged(bytes, id), createdMs: 0 };
-        writeDestroyed(bytes, id, { kind, createdMs, fingerprint: prints.get(id)!, destroyedMs: nowMs });
-      }
-      const destroyed = left.map(([id]) => id);
-      if (known === undefined) this.#files.replace(bucket, bytes);
-      else this.#files.destroySlots(bucket, bytes, destroyed);
+      const destroyed = ids.filter((id) => bury(bytes, id, prints.get(id)!, nowMs));
+      if (destroyed.length === 0) continue;
+      if (known === undefined) this.#buckets.replace(bucket, bytes);
+      else this.#buckets.destroySlots(bucket, bytes, destroyed);
       yield destroyed;
     }
+  }
+
+  /** The bytes of the slot that `destroy` would write; undefined for a key that is destroyed already. Changes nothing. */
+  tombstoneSlot(id: number, fingerprint: string, nowMs: number): Buffer | undefined {
+    const { bytes } = this.#toChange(bucketOf(id));
+    if (!bury(bytes, id, fingerprint, nowMs)) return undefined;
+    return bytes.subarray(slotOffset(id), slotOffset(id) + SLOT_BYTES);
   }
 
   /** Takes over tombstones of one bucket unchanged. Returns those that were new. STO-E001. */
@@ -187,8 +188,8 @@ export class KeySlots {
     const fresh = tombstones.filter(({ id }) => readSlot(bytes, id).state !== 'destroyed');
     if (fresh.length === 0) return [];
     for (const tombstone of fresh) writeDestroyed(bytes, tombstone.id, tombstone);
-    if (known === undefined) this.#files.replace(bucket, bytes);
-    else this.#files.replaceAndScrub(bucket, bytes);
+    if (known === undefined) this.#buckets.replace(bucket, bytes);
+    else this.#buckets.replaceAndScrub(bucket, bytes);
     return fresh;
   }
 
@@ -199,7 +200,7 @@ export class KeySlots {
   *rewrapSlices(next: MasterKey): Generator<void, number, void> {
     this.#master = next.accepting(this.#master);
     let rewrapped = 0;
-    for (let bucket = 0; bucket <= this.#files.newest; bucket++) {
+    for (let bucket = 0; bucket <= this.#buckets.newest; bucket++) {
       rewrapped += this.#rewrapBucket(bucket);
       yield;
     }
@@ -221,7 +222,7 @@ export class KeySlots {
       count += 1;
     }
     // Also scrubbed, because master keys are mostly rotated when the old one may be known to others.
-    if (count > 0) this.#files.replaceAndScrub(bucket, bytes);
+    if (count > 0) this.#buckets.replaceAndScrub(bucket, bytes);
     return count;
   }
 
@@ -231,13 +232,13 @@ export class KeySlots {
     const report = (finding: KeyFinding): void => {
       if (findings.length < FINDINGS_MAX) findings.push(finding);
     };
-    for (let bucket = 0; bucket <= this.#files.newest; bucket++) {
-      const bytes = this.#files.read(bucket);
+    for (let bucket = 0; bucket <= this.#buckets.newest; bucket++) {
+      const bytes = this.#buckets.read(bucket);
       if (bytes === undefined) {
         report({ bucket, problem: 'the file is missing' });
         continue;
       }
-      if (this.#files.isCutShort(bucket)) report({ bucket, problem: 'the file is cut short' });
+      if (this.#buckets.isCutShort(bucket)) report({ bucket, problem: 'the file is cut short' });
       if (readHeader(bytes).state === 'damaged') report({ bucket, problem: 'the header is damaged' });
       for (const [id, slot] of this.#inBucket(bucket)) {
         // A torn slot past the last complete one was never used, so it is not a problem.
@@ -255,7 +256,7 @@ export class KeySlots {
 
   /** Describes how a live key is stored; undefined for a key that is not live. Reports problems and does not throw. */
   inspect(id: number): KeyInspection | undefined {
-    const bytes = this.#files.read(bucketOf(id));
+    const bytes = this.#buckets.read(bucketOf(id));
     const slot = bytes === undefined ? undefined : readSlot(bytes, id);
     if (bytes === undefined || slot?.state !== 'live') return undefined;
     const { createdMs } = slot;
@@ -272,8 +273,17 @@ export class KeySlots {
 
   /** Copies the files durably into `directory`. Returns the number of files. */
   copyTo(directory: string): number {
-    return this.#files.copyTo(directory);
+    return this.#buckets.copyTo(directory);
   }
+}
+
+/** Writes the tombstone of a live or lost key into its bucket's bytes. False when there is one already. */
+function bury(bytes: Buffer, id: number, fingerprint: string, nowMs: number): boolean {
+  const slot = readSlot(bytes, id);
+  if (slot.state === 'destroyed') return false;
+  const { kind, createdMs } = slot.state === 'live' ? slot : { kind: kindOfDamaged(bytes, id), createdMs: 0 };
+  writeDestroyed(bytes, id, { kind, createdMs, fingerprint, destroyedMs: nowMs });
+  return true;
 }
 
 /** First 16 hex digits of SHA-256 of a key. Proofs name the key by it after its destruction. */

@@ -9,6 +9,8 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { KEYS_CACHED_MAX, KEYS_STAGED_MAX } from '../base/limits.ts';
 import { KEY_BYTES } from '../crypto/envelope.ts';
+import { BucketFiles } from './bucket-files.ts';
+import type { Buckets, SlotChange } from './buckets.ts';
 import {
   fingerprintOf,
   type KeyFinding,
@@ -46,6 +48,7 @@ export interface KeyStoreOptions {
 
 export class KeyStore {
   readonly #slots: KeySlots;
+  readonly #buckets: Buckets;
   readonly #clock: Clock;
   /** The next id to give, past everything on disk and staged. */
   #nextId: number;
@@ -61,14 +64,20 @@ export class KeyStore {
    * STO-E001 when the files belong to another store or format.
    */
   static open(directory: string, master: MasterKey, options: KeyStoreOptions = {}): KeyStore {
-    const slots = new KeySlots(directory, options.name ?? basename(directory), master);
-    const store = new KeyStore(slots, options.clock);
+    return KeyStore.over(new BucketFiles(directory, options.name ?? basename(directory)), master, options.clock);
+  }
+
+  /** Opens the store whose slots lie in `buckets`. AUT-E003. */
+  static over(buckets: Buckets, master: MasterKey, clock?: Clock): KeyStore {
+    const slots = new KeySlots(buckets, master);
+    const store = new KeyStore(slots, buckets, clock);
     slots.checkMaster();
     return store;
   }
 
-  private constructor(slots: KeySlots, clock: Clock = systemClock) {
+  private constructor(slots: KeySlots, buckets: Buckets, clock: Clock = systemClock) {
     this.#slots = slots;
+    this.#buckets = buckets;
     this.#clock = clock;
     this.#nextId = slots.lastWrittenId() + 1;
   }
@@ -97,7 +106,8 @@ export class KeyStore {
   }
 
   /**
-   * Makes every staged key durable: one write and one sync, and one more of each where a bucket ends within the group.
+   * Makes every staged key durable: one write and one sync, and one more of each where a bucket ends within the group; or
+   * leaves them to the next append, where the log keeps the slots (`slotsToAppend`).
    * After STO-E001 no staged key exists any more, and its id may be given again.
    */
   flush(): void {
@@ -184,8 +194,8 @@ export class KeyStore {
   }
 
   /**
-   * Destroys keys for good. On return, each one's wrapped bytes are gone from the store and its tombstone is durable. A
-   * destroyed key keeps its first tombstone. A lost key gets one, so that an old file cannot bring it back. Results are
+   * Destroys keys for good. On return, each one's wrapped bytes are gone from the store and its tombstone is durable; where
+   * the log keeps the slots, it is with the append that takes it (`slotsToAppend`). A destroyed key keeps its first tombstone. A lost key gets one, so that an old file cannot bring it back. Results are
    * in the order of `ids`. `MissingKey` for an id that was never given. After STO-E001 some keys may be destroyed; call
    * again to complete it.
    */
@@ -201,6 +211,31 @@ export class KeyStore {
       this.#liveCount = undefined;
     }
     return ids.map((id) => ({ id, fingerprint: prints.get(id)! }));
+  }
+
+  /**
+   * Slots that the next append must write, where the log keeps them: those changed since the last one, and the tombstones of
+   * `ids`, which `destroy` at the same time makes after the append. Undefined where slots are durable by themselves.
+   */
+  slotsToAppend(ids: readonly number[], nowMs: number): readonly SlotChange[] | undefined {
+    const { staged } = this.#buckets;
+    if (staged === undefined) return undefined;
+    const slots = new Map(staged);
+    for (const id of ids) {
+      const tombstone = this.#slots.tombstoneSlot(id, this.proof(id), nowMs);
+      if (tombstone !== undefined) slots.set(id, tombstone);
+    }
+    return [...slots];
+  }
+
+  /** The append that took these slots is durable. */
+  slotsAppended(slots: readonly SlotChange[]): void {
+    this.#buckets.written?.(slots);
+  }
+
+  /** How many changed slots wait for an append. 0 where slots are durable by themselves. */
+  get slotsWaiting(): number {
+    return this.#buckets.staged?.size ?? 0;
   }
 
   /** Every tombstone, ids ascending. Keep them with a backup, so that restoring it does not bring keys back. */

@@ -7,7 +7,7 @@ const ASCII = /^[\x20-\x7e]+$/;
 
 /** `next`: the sequence number that the first record will get. */
 export function checkAppend(append: Append, next: Sequence): void {
-  const { records, replacements = [], removals = [], state = [] } = append;
+  const { records, replacements = [], removals = [], state = [], keySlots = [] } = append;
   assert(itemsOf(append) <= APPEND_ITEMS_MAX, 'an append is a bounded group');
   for (const record of records) assert(record instanceof Uint8Array, 'a record is bytes');
   for (const [sequence, bytes] of replacements)
@@ -21,12 +21,14 @@ export function checkAppend(append: Append, next: Sequence): void {
     assert(key.length <= STATE_KEY_BYTES_MAX && ASCII.test(key), 'a state key is short ASCII');
     assert(value === null || value instanceof Uint8Array, 'a state value is bytes');
   }
+  for (const [id, slot] of keySlots)
+    assert(Number.isInteger(id) && id > 0 && slot instanceof Uint8Array, 'a slot of a key is bytes');
 }
 
 export function isNothing(append: Append): boolean {
   return itemsOf(append) === 0;
 }
 
-function itemsOf({ records, replacements = [], removals = [], state = [] }: Append): number {
-  return records.length + replacements.length + removals.length + state.length;
+function itemsOf({ records, replacements = [], removals = [], state = [], keySlots = [] }: Append): number {
+  return records.length + replacements.length + removals.length + state.length + keySlots.length;
 }

@@ -20,6 +20,10 @@ export abstract class ForwardingLog implements Log {
     return this.inner.refusing;
   }
 
+  get lapsed(): string | undefined {
+    return this.inner.lapsed;
+  }
+
   append(append: Append): Promise<Sequence> {
     return this.inner.append(append);
   }

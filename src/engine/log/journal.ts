@@ -17,6 +17,8 @@ export interface Journal {
   readonly poisoned: string | undefined;
   /** Why a recent append found no room. */
   readonly refusing: string | undefined;
+  /** As of a log. */
+  readonly lapsed?: string | undefined;
   attach(log: CheckpointedLog): void;
   /**
    * Resolves when the append is durable, after `log.durable(append)`. Rejects with STO-E001. The journal calls the log's

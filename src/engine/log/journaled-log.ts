@@ -54,6 +54,10 @@ export class JournaledLog implements Log, CheckpointedLog {
     return this.#journal.refusing ?? this.#store.refusing;
   }
 
+  get lapsed(): string | undefined {
+    return this.#journal.lapsed;
+  }
+
   async append(append: Append): Promise<Sequence> {
     assert(!this.#closed, 'a closed log takes nothing');
     assert(this.#inFlight === undefined, 'one append is in flight at a time');

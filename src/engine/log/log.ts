@@ -16,6 +16,11 @@ export interface Append {
   readonly removals?: readonly Sequence[] | undefined;
   /** Small key-value state, changed in the same transaction; null deletes. Keys are ASCII, at most 200 bytes. */
   readonly state?: readonly (readonly [key: string, value: Uint8Array | null])[] | undefined;
+  /**
+   * Slots of a key store, written in the same transaction, by key id. Only for a log that keeps them (asserted): others
+   * leave keys to their own files.
+   */
+  readonly keySlots?: readonly (readonly [id: number, slot: Uint8Array])[] | undefined;
 }
 
 export interface LogRecord {
@@ -81,6 +86,11 @@ export interface Log {
    * with EngineError STO-E001. Absent when there are none.
    */
   scrub?(): Promise<void>;
+  /**
+   * Why nothing may be read or written at the moment: another node may have the log by now. Absent or undefined while this
+   * node has it.
+   */
+  readonly lapsed?: string | undefined;
   /** Bytes of the store on disk. */
   bytesOnDisk(): number;
   /** Writes a consistent copy of the store into `directory` (created by the caller, empty) while appends go on. */

@@ -63,7 +63,8 @@ export class MemoryLog implements Log {
     return this.#store.next;
   }
 
-  async append({ records, replacements = [], removals = [], state = [] }: Append): Promise<Sequence> {
+  async append({ records, replacements = [], removals = [], state = [], keySlots }: Append): Promise<Sequence> {
+    assert(keySlots === undefined, 'a log in heap keeps no keys');
     assert(!this.#closed, 'a closed log takes nothing');
     assert(this.#inFlight === undefined, 'one append is in flight at a time');
     const store = this.#store;

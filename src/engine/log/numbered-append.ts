@@ -17,6 +17,8 @@ export interface NumberedAppend {
   readonly removals: readonly Sequence[];
   /** Frames of state values; null deletes. */
   readonly state: readonly (readonly [key: string, frame: Buffer | null])[];
+  /** Slots of a key store, which only a database takes. */
+  readonly keySlots?: readonly (readonly [id: number, slot: Buffer])[] | undefined;
   /** Bytes of all frames. */
   readonly bytes: number;
 }
@@ -30,7 +32,9 @@ export function numberAppend(append: Append, number: number, first: Sequence): N
   let bytes = frames.length;
   for (const [, framed] of replaced) bytes += framed.length;
   for (const [, framed] of states) bytes += framed?.length ?? 0;
-  return { number, first, frames, offsets, replacements: replaced, removals: [...removals], state: states, bytes };
+  const keySlots = append.keySlots?.map(([id, slot]) => [id, Buffer.from(slot)] as const);
+  const removed = [...removals];
+  return { number, first, frames, offsets, replacements: replaced, removals: removed, state: states, keySlots, bytes };
 }
 
 export function recordCount({ offsets }: NumberedAppend): number {

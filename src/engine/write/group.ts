@@ -41,6 +41,8 @@ export class Group {
   readonly #destroyKeys: number[] = [];
   readonly #newMemoryAudit = new Map<number, AuditDrafts>();
   #newKeys = false;
+  /** The slots of keys that the append writes, where the log keeps them. */
+  #keySlots: Append['keySlots'];
   #bytes = 0;
 
   constructor(store: Store) {
@@ -407,11 +409,13 @@ export class Group {
       next.writeUInt32BE(this.store.keys.nextId);
       this.#state.push([NEXT_KEY_STATE, next]);
     }
+    this.#keySlots = this.store.keys.slotsToAppend(this.#destroyKeys, this.nowMs);
     return {
       records: this.#records,
       replacements: this.#replacements,
       removals: this.#removals,
       state: this.#state,
+      keySlots: this.#keySlots,
     };
   }
 
@@ -425,6 +429,7 @@ export class Group {
   /** Called after the append: destroys the registered keys, then makes everything visible in log order. */
   publish(): void {
     if (this.#destroyKeys.length > 0) this.store.keys.destroy(this.#destroyKeys, this.nowMs);
+    if (this.#keySlots !== undefined) this.store.keys.slotsAppended(this.#keySlots);
     for (const step of this.#publish)
       if (step instanceof PlannedGrain) this.#publishGrain(step);
       else step();

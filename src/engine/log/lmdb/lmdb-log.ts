@@ -173,6 +173,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   async append(append: Append): Promise<Sequence> {
+    assert(append.keySlots === undefined, 'keys have files of their own beside LMDB');
     checkAppend(append, this.#next);
     this.#checkRoomForNumbers(append.records.length);
     if (isNothing(append)) return this.#next;

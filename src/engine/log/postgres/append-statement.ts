@@ -25,6 +25,9 @@ export async function sendAppend(sql: Sql, { shard, token }: Owned, append: Numb
   const state = new Map(append.state);
   const keys = parts([...state.keys()].map((key) => Buffer.from(key, 'latin1')));
   const values = parts([...state.values()]);
+  const slots = append.keySlots ?? [];
+  const slotParts = parts(slots.map(([, slot]) => slot));
+  const slotIds = arrayText(slots.map(([id]) => id));
   // New records alone need no look at existing ones.
   const onConflict = changed === '{}' ? sql`` : sql`ON CONFLICT (shard, sequence) DO UPDATE SET frame = excluded.frame`;
   const rows = await sql`
@@ -50,7 +53,17 @@ export async function sendAppend(sql: Sql, { shard, token }: Owned, append: Numb
       FROM owner, unnest(${keys.starts}::int4[], ${keys.lengths}::int4[], ${values.starts}::int4[],
         ${values.lengths}::int4[]) AS part (key_start, key_bytes, start, bytes)
       ON CONFLICT (shard, key) DO UPDATE SET frame = excluded.frame, append = excluded.append
-    )
+    )${
+      slots.length === 0
+        ? sql``
+        : sql`, slots AS (
+      INSERT INTO granary_keys (shard, id, slot)
+      SELECT owner.shard, part.id, substring(${slotParts.bytes}::bytea FROM part.start FOR part.bytes)
+      FROM owner, unnest(${slotIds}::int8[], ${slotParts.starts}::int4[], ${slotParts.lengths}::int4[])
+        AS part (id, start, bytes)
+      ON CONFLICT (shard, id) DO UPDATE SET slot = excluded.slot
+    )`
+    }
     SELECT shard FROM owner`;
   return rows.length > 0;
 }

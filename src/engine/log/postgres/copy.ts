@@ -4,12 +4,12 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile, syncDirectory } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
-import { DATABASE_PAGE_BYTES, DATABASE_PAGE_FIRST, DATABASE_PAGE_RECORDS } from '../../base/limits.ts';
 import { LogFiller } from '../lmdb/filler.ts';
 import type { LogStamp } from '../lmdb/stamp.ts';
 import type { Sequence } from '../log.ts';
 import type { Database, Sql } from './database.ts';
 import type { Taken } from './lease.ts';
+import { PageReader } from './pages.ts';
 
 const MARK_FILE = 'copy.json';
 
@@ -123,17 +123,15 @@ function writeMark(directory: string, mark: CopyMark): void {
   replaceFile(join(directory, MARK_FILE), Buffer.from(JSON.stringify(mark)));
 }
 
-/** Reads pages of about the same bytes, whatever the sizes of the rows. */
 class Filling {
-  readonly #database: Database;
+  readonly #reader: PageReader;
   readonly #filler: LogFiller;
   readonly #shard: number;
-  #limit = DATABASE_PAGE_FIRST;
   /** Records that were read. */
   count = 0;
 
   constructor(database: Database, filler: LogFiller, shard: number) {
-    this.#database = database;
+    this.#reader = new PageReader(database);
     this.#filler = filler;
     this.#shard = shard;
   }
@@ -193,14 +191,8 @@ class Filling {
     }
   }
 
-  async #page(ask: (sql: Sql, limit: number) => Promise<readonly Row[]>): Promise<readonly Row[]> {
-    const rows = await this.#database.ask((sql) => ask(sql, this.#limit));
-    const bytes = rows.reduce((sum, { frame }) => sum + (frame?.length ?? 0), 0);
-    if (rows.length > 0) {
-      const fitting = Math.floor((DATABASE_PAGE_BYTES / Math.max(1, bytes)) * rows.length);
-      this.#limit = Math.max(1, Math.min(fitting, this.#limit * 4, DATABASE_PAGE_RECORDS));
-    }
-    return rows;
+  #page(ask: (sql: Sql, limit: number) => Promise<readonly Row[]>): Promise<readonly Row[]> {
+    return this.#reader.page(ask, ({ frame }) => frame?.length ?? 0);
   }
 }
 

@@ -22,7 +22,12 @@ class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
 
+/** The open ones of this thread, by URL. */
+const shared = new Map<string, Promise<Database>>();
+
 export class Database {
+  /** How many logs use it. */
+  #users = 1;
   readonly #open: () => Pool;
   #sql: Pool;
 
@@ -40,6 +45,15 @@ export class Database {
         connection: { application_name: 'granary' },
       });
     return new Database(open);
+  }
+
+  /** One for all users of the URL in this thread. Each of them closes it. */
+  static async shared(url: string): Promise<Database> {
+    const known = shared.get(url);
+    if (known !== undefined) return (await known).retain();
+    const opening = Database.open(url);
+    shared.set(url, opening);
+    return opening;
   }
 
   private constructor(open: () => Pool) {
@@ -73,8 +87,17 @@ export class Database {
     void sql.end({ timeout: 0 });
   }
 
-  /** Ends the connections. Statements under way fail. */
+  /** For one more user, who closes it too. */
+  retain(): Database {
+    this.#users += 1;
+    return this;
+  }
+
+  /** Ends the connections when the last user closes it. Statements under way fail. */
   async close(): Promise<void> {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    for (const [url, database] of shared) if ((await database) === this) shared.delete(url);
     await this.#sql.end({ timeout: 0 });
   }
 }

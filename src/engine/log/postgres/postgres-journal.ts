@@ -48,6 +48,10 @@ export class PostgresJournal implements Journal {
     return this.#refused.reason;
   }
 
+  get lapsed(): string | undefined {
+    return this.#lease.lapsed;
+  }
+
   attach(log: CheckpointedLog): void {
     assert(this.#log === undefined, 'a journal in the database has one log');
     this.#log = log;
@@ -75,6 +79,7 @@ export class PostgresJournal implements Journal {
     clearTimeout(this.#timer);
     await this.#round?.catch(() => undefined);
     await this.#lease.release();
+    await this.#database.close();
   }
 
   /**

@@ -52,7 +52,7 @@ function conformance(name: string, onOpen: (directory: string) => void): void {
         stamp: stampOf(shard),
         node: 'a',
         leaseMs: LEASE_MS,
-        database: await opening,
+        database: (await opening).retain(),
       });
     },
   });
@@ -70,7 +70,7 @@ async function setUp(t: TestContext) {
   await migrate(database, SHARDS);
   const folder = temporaryDirectory(t);
   const open = (node: string): Promise<Log> =>
-    openPostgresLog(join(folder, node), { stamp: stampOf(0), node, leaseMs: LEASE_MS, database });
+    openPostgresLog(join(folder, node), { stamp: stampOf(0), node, leaseMs: LEASE_MS, database: database.retain() });
   return { database, folder, open, url: found.url };
 }
 
@@ -253,8 +253,8 @@ test('an append whose answer was lost is written once, and acknowledged', async 
   through.port = String(proxy.port);
   const database = await Database.open(through.href);
   t.after(() => database.close());
-  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS, database };
-  const log = await openPostgresLog(join(folder, 'a'), options);
+  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS };
+  const log = await openPostgresLog(join(folder, 'a'), { ...options, database: database.retain() });
   await log.append({ records: [bytes('1')] });
   const isCommitted = async (sequence: number): Promise<boolean> => {
     const rows = await direct.ask((sql) => sql`SELECT 1 FROM granary_records WHERE sequence = ${sequence}`);
@@ -280,7 +280,7 @@ test('an append whose answer was lost is written once, and acknowledged', async 
   assert.equal(log.poisoned, undefined);
   const wanted = contentOf(log);
   await log.close();
-  const again = await openPostgresLog(join(folder, 'new'), options);
+  const again = await openPostgresLog(join(folder, 'new'), { ...options, database: database.retain() });
   assert.deepEqual(contentOf(again), wanted);
   assert.equal(again.nextSequence, 14);
   await again.close();
@@ -295,8 +295,8 @@ test('a committed append whose answer was lost is acknowledged even if another n
   through.port = String(proxy.port);
   const database = await Database.open(through.href);
   t.after(() => database.close());
-  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS, database };
-  const log = await openPostgresLog(join(folder, 'a'), options);
+  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS };
+  const log = await openPostgresLog(join(folder, 'a'), { ...options, database: database.retain() });
   await log.append({ records: [bytes('1')] });
   proxy.loseAnswers();
   const appending = log.append({ records: [bytes('2')] });

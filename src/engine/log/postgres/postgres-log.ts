@@ -3,9 +3,11 @@
 import { assert } from '../../base/assert.ts';
 import { JournaledLog } from '../journaled-log.ts';
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
+import type { LogStamp } from '../lmdb/stamp.ts';
 import type { Log } from '../log.ts';
 import { fillCopy } from './copy.ts';
-import { type Database, databaseError } from './database.ts';
+import { Database, databaseError } from './database.ts';
+import { readKeySlots } from './key-slots.ts';
 import { Lease, type LeaseOptions } from './lease.ts';
 import { openStore } from './migrate.ts';
 import { PostgresJournal } from './postgres-journal.ts';
@@ -14,22 +16,50 @@ export interface PostgresLogOptions extends LeaseOptions {
   readonly database: Database;
 }
 
+/** Where a shard's truth lies. Plain data: it crosses threads. */
+export interface DatabaseOptions extends Omit<LeaseOptions, 'stamp'> {
+  readonly url: string;
+}
+
+export interface PostgresShard {
+  readonly log: Log;
+  readonly keySlots: readonly (readonly [id: number, slot: Buffer])[];
+}
+
+/** Opens the shard's log with connections of this thread, and reads the slots of its keys. Rejects as `openPostgresLog`. */
+export async function openPostgresShard(
+  directory: string,
+  stamp: LogStamp,
+  { url, node, leaseMs }: DatabaseOptions,
+): Promise<PostgresShard> {
+  const database = await Database.shared(url);
+  const log = await openPostgresLog(directory, { database, stamp, node, leaseMs });
+  try {
+    return { log, keySlots: await readKeySlots(database, stamp.shard) };
+  } catch (error) {
+    await log.close();
+    throw databaseError(`the keys of shard ${stamp.shard} cannot be read`, error);
+  }
+}
+
 /**
- * Takes the shard's lease and opens its log with a copy in `directory`, which is filled where it lacks something. Rejects
- * with STO-E002 while another node holds the shard, and with STO-E001.
+ * Takes the shard's lease and opens its log with a copy in `directory`, which is filled where it lacks something. The log
+ * closes `database`. Rejects with STO-E002 while another node holds the shard, and with STO-E001.
  */
 export async function openPostgresLog(directory: string, options: PostgresLogOptions): Promise<Log> {
   const { database, stamp } = options;
-  const store = await openStore(database);
-  const lease = await Lease.take(database, options);
-  const { taken } = lease;
+  let lease: Lease | undefined;
   try {
+    const store = await openStore(database);
+    lease = await Lease.take(database, options);
+    const { taken } = lease;
     await fillCopy(database, { directory, stamp, store: store.mark, taken });
     const copy = openLmdbLog(directory, { stamp, exists: true });
     assert(copy.appends === taken.appends && copy.nextSequence === taken.next, 'the copy has what the database has');
     return new JournaledLog(copy, new PostgresJournal(database, lease), []);
   } catch (error) {
-    await lease.release();
+    await lease?.release();
+    await database.close();
     throw databaseError(`the log of shard ${stamp.shard} cannot be opened from the database`, error);
   }
 }

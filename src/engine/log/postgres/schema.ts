@@ -7,6 +7,7 @@
 //   granary_owners    each taking of a shard: a random mark, and the newest append at that moment
 //   granary_records   sequence number → frame (../frame.ts), null when the record was removed
 //   granary_changes   the records that an append replaced or removed
+//   granary_keys      key id → slot of a key store: a wrapped key, or a tombstone
 //   granary_state     key → frame, null when it was deleted, and the append that wrote it
 
 /** The newest version of the tables. A step is added for each; a step that was published is never changed. */
@@ -56,6 +57,12 @@ export const SCHEMA_STEPS: readonly (readonly string[])[] = [
       frame bytea,
       append int8 NOT NULL,
       PRIMARY KEY (shard, key)
+    )`,
+    `CREATE TABLE granary_keys (
+      shard int4 NOT NULL,
+      id int8 NOT NULL,
+      slot bytea NOT NULL,
+      PRIMARY KEY (shard, id)
     )`,
   ],
 ];

@@ -157,6 +157,7 @@ export class WriteAhead implements Journal {
 
   /** Resolves when the append is durable, after `log.durable(append)`. Rejects with STO-E001. */
   write(log: CheckpointedLog, append: NumberedAppend): Promise<void> {
+    assert(append.keySlots === undefined, 'keys have files of their own beside write-ahead files');
     if (this.#poisoned !== undefined) return Promise.reject(new EngineError('STO-E001', this.#poisoned));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ log, append, resolve, reject });
