@@ -36,6 +36,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   events: () => import('./scenarios/events.ts'),
   chat: () => import('./scenarios/chat.ts'),
   log: () => import('./scenarios/log.ts'),
+  postgres: () => import('./scenarios/postgres.ts'),
   text: () => import('./scenarios/text.ts'),
   index: () => import('./scenarios/index.ts'),
   vectors: () => import('./scenarios/vectors.ts'),

@@ -12,12 +12,13 @@ import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import type { Log } from '../../src/engine/log/log.ts';
 import { takeOwnership } from '../../src/engine/log/wal/owner.ts';
 import { openWalLog } from '../../src/engine/log/wal/wal-log.ts';
+import { closedLoop, type Loop } from '../lib/append-loop.ts';
 import { cpuTable } from '../lib/cpu-table.ts';
 import { inFolder } from '../lib/folder.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
-import { median, percentile, rounded } from '../lib/statistics.ts';
-import { type CpuSpent, ownCpu, totalOf } from '../lib/thread-cpu.ts';
+import { median, rounded } from '../lib/statistics.ts';
+import { ownCpu, totalOf } from '../lib/thread-cpu.ts';
 
 const RECORD = Buffer.alloc(250, 7);
 const IN_FLIGHT = [1, 64, 256];
@@ -68,10 +69,11 @@ async function appends(directory: string, milliseconds: number): Promise<Record<
   const log = openShard(directory, 0, 1);
   const plain = openSync(join(directory, 'plain'), 'a');
   const figures: Record<string, number> = {};
-  await closedLoop((group) => log.append({ records: group }), 64, 300);
+  await closedLoop(RECORD, (group) => log.append({ records: group }), 64, 300);
   for (const inFlight of IN_FLIGHT) {
-    const ours = await closedLoop((group) => log.append({ records: group }), inFlight, milliseconds);
+    const ours = await closedLoop(RECORD, (group) => log.append({ records: group }), inFlight, milliseconds);
     const raw = await closedLoop(
+      RECORD,
       async (group) => {
         writevSync(plain, group);
         fdatasyncSync(plain);
@@ -115,7 +117,7 @@ async function sideBySide(openOne: (shard: number) => Log, inFlight: number, mil
   const logs = Array.from({ length: SHARDS }, (_, shard) => openOne(shard));
   const { result: loops, cpu } = await ownCpu(async () => {
     const done = await Promise.all(
-      logs.map((log) => closedLoop((group) => log.append({ records: group }), inFlight, milliseconds)),
+      logs.map((log) => closedLoop(RECORD, (group) => log.append({ records: group }), inFlight, milliseconds)),
     );
     // With what the logs still have to write to their stores.
     for (const log of logs) await log.close();
@@ -203,47 +205,6 @@ function sealing(calls: number): Record<string, number> {
     term_cached_us: callUs((i) => tokens.term(`word${i % 100}`)),
     facet_us: callUs((i) => tokens.facet('entity', `name ${i % 10_000}`)),
     identity_us: callUs(() => keyedIdentity(raw, RECORD)),
-  };
-}
-
-interface Loop {
-  readonly perSecond: number;
-  readonly commitP50Ms: number;
-  /** Per record. */
-  readonly cpuUs: number;
-  readonly records: number;
-  readonly cpu: CpuSpent;
-}
-
-/** `inFlight` callers with one record each; those that arrive during a commit share the next one. */
-async function closedLoop(
-  commit: (group: Uint8Array[]) => Promise<unknown>,
-  inFlight: number,
-  milliseconds: number,
-): Promise<Loop> {
-  const commits: number[] = [];
-  let records = 0;
-  let elapsedMs = 0;
-  const { cpu } = await ownCpu(async () => {
-    const start = performance.now();
-    let now = start;
-    // Callers continue at once: every caller of a committed group is in the next one.
-    while (now - start < milliseconds) {
-      const group = Array.from({ length: inFlight }, () => Buffer.from(RECORD));
-      await commit(group);
-      const end = performance.now();
-      commits.push(end - now);
-      records += inFlight;
-      now = end;
-    }
-    elapsedMs = now - start;
-  });
-  return {
-    perSecond: (records / elapsedMs) * 1_000,
-    commitP50Ms: percentile(commits, 0.5),
-    cpuUs: totalOf(cpu) / records,
-    records,
-    cpu,
   };
 }
 
