@@ -87,7 +87,11 @@ function copyPackage(path: string, home: string): void {
   const hasLicence = names.some((name) => LEGAL.test(name));
   for (const name of names) {
     const isKept = LEGAL.test(name) || (!hasLicence && /^readme/i.test(name));
-    copyTree(join(from, name), join(home, path, name), (file) => isKept || LEGAL.test(file) || !UNREAD.test(file));
+    copyTree(
+      join(from, name),
+      join(home, path, name),
+      (file) => isKept || LEGAL.test(file) || !(UNREAD.test(file) || file.startsWith('.')),
+    );
   }
 }
 

@@ -47,6 +47,7 @@ const LONG: readonly string[] = [
   'test/clock-steps.test.ts',
   'test/console/',
   'test/crash/',
+  'test/deb.test.ts',
   'test/documents/',
   'test/dsr-restore.test.ts',
   'test/erasure/',

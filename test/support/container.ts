@@ -29,7 +29,7 @@ const SPACES = ['--mount', '--pid', '--net', '--ipc', '--uts', '--fork', '--kill
 export interface ContainerOptions {
   /** An empty folder for the container's root. */
   readonly folder: string;
-  /** Holds usr/, which lies over this machine's. */
+  /** Holds usr/, which lies over this machine's, and may hold etc/. */
   readonly tree: string;
   /** Commands of a shell that run as root while the root is still writable. */
   readonly setup: readonly string[];
@@ -71,10 +71,11 @@ function script({ folder, tree, setup, volumes, user, environment, command }: Co
     'mkdir -p usr proc dev etc tmp var/lib',
     `mount -t overlay -o lowerdir=${join(tree, 'usr')}:/usr overlay usr`,
     'for link in bin sbin lib lib64; do [ ! -e /$link ] || ln -s usr/$link $link; done',
-    ...setup.map((line) => `chroot . /bin/sh -ec ${q(line)}`),
-    ...mounts,
+    `[ ! -d ${q(join(tree, 'etc'))} ] || cp -a ${q(join(tree, 'etc'))}/. etc/`,
     'mount -t proc proc proc',
     'mount --rbind /dev dev',
+    ...setup.map((line) => `chroot . /bin/sh -ec ${q(line)}`),
+    ...mounts,
     'ip link set lo up',
     'mount -o remount,ro,bind .',
     'mount -o remount,ro .',
