@@ -1,7 +1,8 @@
 // `node scripts/run-tests.ts [FLAGS of node's test runner] GLOB…`: runs test files, several in a process, as one run of
 // node's test runner, which prints all results and their sums. `--long=only` and `--long=none` choose among the files
-// of the globs; `--cpu` prints CPU times. To run one file, give it to `node --test`. Processes and threads that tests start
-// run the built program, which starts in half the time of the sources.
+// of the globs; `--cpu` prints CPU times. `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests
+// among them cover. To run one file, give it to `node --test`. Processes and threads that tests start run the built
+// program, which starts in half the time of the sources.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,6 +10,7 @@ import {
   copyFileSync,
   existsSync,
   globSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -19,8 +21,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { build } from './build.ts';
+import { coverageReport, quickTests } from './coverage.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -107,11 +111,14 @@ function groupsOf(files: readonly string[]): readonly (readonly string[])[] {
   return [...alone, ...shared];
 }
 
-/** Writes the file that runs a group. The runner starts files in the order of their names. */
-function entryOf(group: readonly string[], i: number, folder: string): string {
+/**
+ * Writes the file that runs a group, and its coverage if `covers`. The runner starts files in the order of their names.
+ */
+function entryOf(group: readonly string[], i: number, folder: string, covers: boolean): string {
   const entry = join(folder, `${String(i).padStart(3, '0')}-${group[0]?.replaceAll('/', '-')}.mjs`);
+  const coverage = covers ? `import '${support('coverage.ts')}';\n` : '';
   const code = `import { runFiles } from '${support('group.ts')}';\nawait runFiles(${JSON.stringify(group)});\n`;
-  writeFileSync(entry, code);
+  writeFileSync(entry, `${coverage}${code}`);
   return entry;
 }
 
@@ -172,7 +179,7 @@ async function builtPackage(): Promise<string> {
 
 for (const path of [...ALONE, ...LONG])
   if (!existsSync(join(ROOT, path))) throw new Error(`scripts/run-tests.ts names ${path}, which is not there`);
-const OWN_FLAG = /^--(cpu$|long=)/;
+const OWN_FLAG = /^--(cpu$|coverage$|long=)/;
 const words = process.argv.slice(2);
 const [flags, globs] = [words.filter((word) => word.startsWith('--')), words.filter((word) => !word.startsWith('--'))];
 const long = flags.find((flag) => flag.startsWith('--long='))?.slice('--long='.length);
@@ -184,9 +191,18 @@ const grouped = files.filter((file) => !isSelection && !usesSnapshots(file));
 
 const folder = mkdtempSync(join(tmpdir(), 'granary-tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const entries = groupsOf(grouped).map((group, i) => entryOf(group, i, folder));
+const covered = flags.includes('--coverage') || process.env['TEST_COVERAGE'] === '1' ? quickTests() : new Set();
+const showsCoverage = grouped.some((file) => covered.has(file));
+// Files whose coverage counts share no process with others, which would only take longer.
+const entries = [false, true]
+  .flatMap((covers) =>
+    groupsOf(grouped.filter((file) => covered.has(file) === covers)).map((group) => ({ group, covers })),
+  )
+  .map(({ group, covers }, i) => entryOf(group, i, folder, covers));
 const showsCpu = flags.includes('--cpu');
 const cpuFile = join(folder, 'cpu.ndjson');
+const coverageFolder = join(folder, 'coverage');
+mkdirSync(coverageFolder);
 const preloaded = ['compile-cache.ts', 'hang.ts'].flatMap((name) => ['--import', support(name)]);
 const ungrouped = files.filter((file) => !grouped.includes(file));
 const runner = spawn(
@@ -194,14 +210,37 @@ const runner = spawn(
   [NEW_OBJECTS, ...preloaded, '--test', ...flags.filter((flag) => !OWN_FLAG.test(flag)), ...entries, ...ungrouped],
   {
     cwd: ROOT,
-    stdio: 'inherit',
-    env: { ...process.env, TEST_BUILD: await builtPackage(), ...(showsCpu ? { TEST_CPU_FILE: cpuFile } : {}) },
+    stdio: ['inherit', showsCoverage ? 'pipe' : 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      TEST_BUILD: await builtPackage(),
+      ...(showsCpu ? { TEST_CPU_FILE: cpuFile } : {}),
+      TEST_COVERAGE_FOLDER: coverageFolder,
+    },
   },
 );
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
-const [code] = await once(runner, 'exit');
+const exit = once(runner, 'exit');
+const closing = runner.stdout === null ? [] : await printedUntilSums(runner.stdout);
+const [code] = await exit;
 process.exitCode = typeof code === 'number' ? code : 1;
+try {
+  if (showsCoverage) console.log(await coverageReport(coverageFolder));
+} catch (error) {
+  console.log(error);
+  process.exitCode = 1;
+}
+if (closing.length > 0) console.log(closing.join('\n'));
 if (showsCpu) process.stdout.write(cpuTable(readFileSync(cpuFile, 'utf8')));
+
+/** Prints what the runner says until its sums, and gives the lines from there on: they end the output of a run. */
+async function printedUntilSums(output: NodeJS.ReadableStream): Promise<readonly string[]> {
+  const held: string[] = [];
+  for await (const line of createInterface({ input: output }))
+    if (held.length > 0 || /^ℹ tests \d/.test(line)) held.push(line);
+    else console.log(line);
+  return held;
+}
 
 /** CPU seconds of each file and of each folder, the most first. */
 function cpuTable(lines: string): string {
