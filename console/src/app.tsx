@@ -1,9 +1,10 @@
 // The whole console: sign-in, then the frame with the page of the address.
-import { ErrorBoundary, LocationProvider, Route, Router } from 'preact-iso';
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { patternOf } from './address.ts';
 import { Frame } from './frame.tsx';
 import { shownPages } from './pages.ts';
 import { Fault } from './parts/fault.tsx';
+import { Guard } from './parts/guard.tsx';
 import { CONSOLE } from './place.ts';
 import { session } from './session.ts';
 import { SignIn } from './sign-in.tsx';
@@ -14,18 +15,19 @@ export function App() {
 
 function Pages() {
   const current = session.value;
+  const { url } = useLocation();
   if (current === undefined) return null;
   const pages = shownPages(current.deployment);
   return (
     <Frame pages={pages}>
-      <ErrorBoundary>
+      <Guard address={url}>
         <Router>
           {pages.map((page) => (
             <Route key={page.title} path={patternOf(page)} component={page.component} page={page} />
           ))}
           <Route default component={NoPage} />
         </Router>
-      </ErrorBoundary>
+      </Guard>
     </Frame>
   );
 }

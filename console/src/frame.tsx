@@ -16,7 +16,13 @@ const DEFAULT_MEMORY = 'default';
 /** The memory in the address; undefined for pages of the deployment. */
 function memoryIn(path: string): string | undefined {
   const [, encoded] = /^m\/([^/]+)/.exec(path.slice(CONSOLE.length)) ?? [];
-  return encoded === undefined ? undefined : decodeURIComponent(encoded);
+  if (encoded === undefined) return undefined;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    // The address is malformed; the page in the frame says so.
+    return undefined;
+  }
 }
 
 interface Props {

@@ -3,6 +3,7 @@ import type { DeploymentOperation, MemoryOperation } from 'granary-client';
 import type { ComponentType, FunctionComponent } from 'preact';
 import { lazy } from 'preact-iso';
 import type { IconName } from './parts/icon.tsx';
+import { neverMissing } from './parts/missing-page.tsx';
 import type { Deployment } from './session.ts';
 
 export interface PageRow {
@@ -33,5 +34,5 @@ export interface PageProps {
 }
 
 export function definePage({ load, ...row }: PageRow): Page {
-  return { ...row, component: lazy(async () => (await load()).default) };
+  return { ...row, component: lazy(neverMissing(async () => (await load()).default)) };
 }

@@ -43,7 +43,7 @@ export default function Audit({ page }: PageProps) {
   return (
     <PageFrame page={page} fills actions={allowed.value.has('verifyAuditChain') && <Verify memory={memory} />}>
       <Filters names={FILTERS}>
-        <TextFilter name="event" label="Event" placeholder="GRAIN_*" />
+        <TextFilter name="event" label="Event" placeholder="memory.*" />
         <TextFilter name="actor" label="Actor" />
         <TextFilter name="user" label="User" />
         <TextFilter name="grain" label="Grain hash" />

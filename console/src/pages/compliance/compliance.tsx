@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Violation>[] = [
     width: '6.5rem',
     cell: ({ severity }) => <span class={severityClass(severity)}>{severity}</span>,
   },
-  { title: 'Check', width: '7rem', cell: ({ id }) => <code>{id}</code> },
+  { title: 'Check', width: 'minmax(0, 18rem)', cell: ({ id }) => <code>{id}</code>, isMinor: true },
   { title: 'What it verifies', width: 'minmax(10rem, 1fr)', cell: ({ description }) => description },
   { title: 'Group', width: '9rem', cell: ({ group }) => group, isMinor: true },
 ];

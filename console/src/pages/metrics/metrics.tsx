@@ -15,15 +15,24 @@ import { History } from './history.tsx';
 
 type Metric = Output<'memoryMetrics'>['metrics'][number];
 
+/** Unit of a metric that says whether something is so. */
+const YES_OR_NO = '1 or 0';
+
 const COLUMNS: readonly Column<Metric>[] = [
-  { title: 'Metric', width: 'minmax(10rem, 2fr)', cell: ({ label, id }) => <span title={id}>{label}</span> },
-  { title: 'Value', width: '8rem', cell: ({ value, unit }) => <b>{valueText(value, unit)}</b>, isNumber: true },
-  { title: 'State', width: '8rem', cell: (metric) => <State of={metric} /> },
+  {
+    title: 'Metric',
+    width: 'minmax(6rem, 2fr)',
+    cell: ({ label, id }) => <span title={`${label} (${id})`}>{label}</span>,
+  },
+  { title: 'Value', width: '7.5rem', cell: ({ value, unit }) => <b>{valueText(value, unit)}</b>, isNumber: true },
+  { title: 'State', width: '7.5rem', cell: (metric) => <State of={metric} /> },
   {
     title: 'Green, yellow',
     width: '10rem',
     cell: ({ green, yellow, direction, unit }) =>
-      `${direction === 'lower' ? '≤' : '≥'} ${valueText(green, unit)}, ${valueText(yellow, unit)}`,
+      unit === YES_OR_NO
+        ? valueText(green, unit)
+        : `${direction === 'lower' ? '≤' : '≥'} ${valueText(green, '')}, ${valueText(yellow, unit)}`,
     isMinor: true,
   },
   { title: 'Samples', width: '6rem', cell: ({ samples }) => count(samples), isMinor: true, isNumber: true },
@@ -87,6 +96,7 @@ function State({ of: { status, reason } }: { readonly of: Metric }) {
 
 function valueText(value: number | null, unit: string): string {
   if (value === null) return '–';
+  if (unit === YES_OR_NO) return value === 1 ? 'yes' : 'no';
   const number = value.toLocaleString('en', { maximumFractionDigits: 2 });
   return unit === '' ? number : `${number} ${unit}`;
 }

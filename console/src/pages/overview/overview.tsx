@@ -95,16 +95,19 @@ function Values({ of }: { readonly of: readonly (readonly [name: string, value: 
     <Facts>
       {of.map(([name, value]) => (
         <Fact key={name} name={name.replaceAll('_', ' ')}>
-          {valueText(value)}
+          {valueText(name, value)}
         </Fact>
       ))}
     </Facts>
   );
 }
 
-function valueText(value: unknown): string {
+/** Names of numbers end in their unit. */
+function valueText(name: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return typeof value === 'number' ? count(value) : String(value);
+  if (typeof value !== 'number' || name.endsWith('_port')) return String(value);
+  if (value === 0 && name === 'rate_limit_per_minute') return 'none';
+  return count(value);
 }
 
 function You() {

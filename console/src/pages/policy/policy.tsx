@@ -104,7 +104,10 @@ function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+const ABBREVIATIONS: ReadonlySet<string> = new Set(['ai', 'baa', 'dpa', 'dpia', 'id', 'pii', 'ttl']);
+
 function words(name: string): string {
-  const text = snake(name).replaceAll('_', ' ');
+  const parts = snake(name).split('_');
+  const text = parts.map((part) => (ABBREVIATIONS.has(part) ? part.toUpperCase() : part)).join(' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -47,6 +47,13 @@ interface FoundProps {
   readonly others: Props['others'];
 }
 
+/** How much of the question the hits hold. */
+const COVERAGE: Readonly<Record<string, string>> = {
+  full: 'they cover the words of the question',
+  partial: 'they cover some words of the question',
+  none: 'they cover no word of the question',
+};
+
 function Found({ memory, timed, others }: FoundProps) {
   const { answer, ms } = timed;
   const { results, totalCandidates, topicCoverage, warnings } = answer;
@@ -55,7 +62,7 @@ function Found({ memory, timed, others }: FoundProps) {
     <>
       <p class="faint" role="status">
         {count(results.length)} of {count(totalCandidates)} candidates in {ms.toFixed(0)} ms
-        {topicCoverage !== null && `; they cover the words of the question: ${topicCoverage}`}
+        {topicCoverage !== null && `; ${COVERAGE[topicCoverage] ?? topicCoverage}`}
       </p>
       {warnings.length > 0 && (
         <ul class="notes">

@@ -115,7 +115,7 @@ function Fields({ grain }: { readonly grain: Grain }) {
       <dl class="fields">
         {shown.map(([name, value]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>{breakable(name)}</dt>
             <dd>
               <FieldValue name={name} value={value} />
             </dd>
@@ -173,4 +173,9 @@ function Sources({ grain }: { readonly grain: Grain }) {
       </ul>
     </section>
   );
+}
+
+/** The name of a field, which may be broken after each of its words. */
+function breakable(name: string): ComponentChildren {
+  return name.split(/(?<=_)/).map((part, at) => (at === 0 ? part : [<wbr key={part} />, part]));
 }

@@ -1,0 +1,87 @@
+// Faults that a first look at the console finds: addresses that are none, pages whose code does not arrive, crowded controls,
+// figures without a meaning, text that ends at the wrong side.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Granary } from '../../src/client/index.ts';
+import { startTestServer } from '../support/server.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import {
+  click,
+  goTo,
+  inPage,
+  settled,
+  shot,
+  shows,
+  signIn,
+  startBrowser,
+  startConsole,
+  watchedPage,
+} from './browser.ts';
+
+test('pages are readable, and an address that is none keeps the frame', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startConsole(t);
+  const memory = new Granary({ url: server.http, apiKey: server.key }).memory('default');
+  await memory.add({ type: 'belief', subject: 'עדה', relation: 'גרה ב', object: 'אוסלו '.repeat(80) });
+  const { page, faults } = await watchedPage(browser, server.http);
+  await signIn(page, server.http, server.key);
+
+  await settled(page, 'rate limit per minute');
+  const facts = await inPage<string>(page, `document.querySelector('main').innerText`);
+  assert.match(facts, /grpc port\s+\d+\n/);
+  assert.match(facts, /rate limit per minute\s+none/);
+
+  await goTo(page, `${server.http}/console/keys?new=1`);
+  await shows(page, 'Last day');
+  await shot(page, 'new-key-scopes');
+  const gaps = await inPage<readonly number[]>(
+    page,
+    `[...document.querySelectorAll('fieldset label')].map((label) => {
+       const text = document.createRange();
+       text.selectNodeContents(label.lastChild);
+       return text.getBoundingClientRect().left - label.querySelector('input').getBoundingClientRect().right;
+     })`,
+  );
+  assert.equal(gaps.length, 4);
+  for (const gap of gaps) assert.ok(gap >= 4, `${gap} px between a box and its word`);
+  await page.keyboard.press('Escape');
+
+  await goTo(page, `${server.http}/console/m/default/grains`);
+  await settled(page, '1 grain');
+  await shot(page, 'right-to-left-row');
+  // The block that cuts the text has the direction of the text.
+  const cut = `(() => { const { direction, textOverflow, display } = getComputedStyle(
+    document.querySelector('.table-body [dir=auto]')); return [direction, textOverflow, display].join(' '); })()`;
+  assert.equal(await inPage<string>(page, cut), 'rtl ellipsis block');
+
+  await goTo(page, `${server.http}/console/m/default/metrics`);
+  await settled(page, 'Audit chain is intact');
+  assert.match(await inPage<string>(page, `document.querySelector('main').innerText`), /Audit chain is intact\s+yes/);
+
+  await goTo(page, `${server.http}/console/m/%E0%A4%A/grains`);
+  await shows(page, 'This page cannot be shown');
+  await shot(page, 'malformed-address');
+  await click(page, 'nav a[href$="/keys"]');
+  await shows(page, 'bootstrap');
+  assert.deepEqual(await faults(), []);
+});
+
+test('a page whose code does not arrive says so, and arrives when the server is back', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const dataDir = temporaryDirectory(t);
+  const first = await startConsole(t, { dataDir });
+  const { page, faults } = await watchedPage(browser, first.http, { expected: /ERR_CONNECTION|ERR_EMPTY|ERR_NETWORK/ });
+  await signIn(page, first.http, first.key);
+  await settled(page, 'rate limit per minute');
+  await first.close();
+  await goTo(page, `${first.http}/console/keys`);
+  await shows(page, 'This page did not arrive');
+  await shot(page, 'page-missing');
+  const second = await startTestServer({ dataDir, httpPort: String(first.httpPort) });
+  t.after(() => second.close());
+  await click(page, '.error-facts > button');
+  await settled(page, 'bootstrap');
+  assert.deepEqual(await faults(), []);
+});
