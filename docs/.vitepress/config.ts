@@ -22,10 +22,12 @@ function sidebar(): Group[] {
   return parts.map((part, at) => ({
     text: part.slice(0, part.indexOf('\n')),
     collapsed: at > 1,
-    items: [...part.matchAll(/\[([^\]]+)\]\(([\w/-]+)\.md\)/g)].map(([, text = '', page = '']) => ({
-      text: text.charAt(0).toUpperCase() + text.slice(1),
-      link: `/${page}`,
-    })),
+    items: [...part.matchAll(/\[([^\]]+)\]\(([\w/-]+)\.md\)/g)]
+      .filter(([, , page = '']) => !leadsOutside(page, 'README.md'))
+      .map(([, text = '', page = '']) => ({
+        text: text.charAt(0).toUpperCase() + text.slice(1),
+        link: `/${page}`,
+      })),
   }));
 }
 

@@ -69,7 +69,7 @@ async function verify(file: string, options: VerifyOptions): Promise<void> {
   const trail = isAsked ? await askServer(check, options) : undefined;
   const result = trail?.is ?? check.is;
   process.exitCode = PROOF_EXIT[result];
-  const lines = [offlineLine(check, key), ...(trail === undefined ? [] : [trailLine(trail)])];
+  const lines = [offlineLine(check, key, isAsked), ...(trail === undefined ? [] : [trailLine(trail)])];
   const proof = 'proof' in check ? check.proof : undefined;
   if (options.json)
     return printJson({ result, verified: process.exitCode === 0, explanation: lines.join(' '), proof: proof ?? null });
@@ -127,11 +127,12 @@ function pairsOfRemoval(proof: SignedRemoval): readonly (readonly [string, strin
   ];
 }
 
-function offlineLine(check: ProofCheck, key: Uint8Array | undefined): string {
+/** `isAsked`: whether the server was asked too. */
+function offlineLine(check: ProofCheck, key: Uint8Array | undefined, isAsked: boolean): string {
   switch (check.is) {
     case 'valid':
       return key === undefined
-        ? `The signature is right for the key in the file itself. That shows that the proof was not changed after it was signed, not who signed it: compare the key ${check.proof.key_id} with one that you have from the operator (--public-key), or ask the server (--with-server).`
+        ? `The signature is right for the key in the file itself. That shows that the proof was not changed after it was signed, not who signed it: compare the key ${check.proof.key_id} with one that you have from the operator (--public-key)${isAsked ? '' : ', or ask the server (--with-server)'}.`
         : `The signature is right for the key ${keyIdOf(key)}, which you gave: its holder signed this proof, and nothing in it was changed.`;
     case 'unsigned':
       return 'This is a proof of version 1, which has no signature: a server alone can confirm it (--with-server).';

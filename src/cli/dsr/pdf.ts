@@ -67,7 +67,7 @@ function loadPdfkit(): PdfMaker {
     if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
     throw new Failure(
       'NO-PDFKIT',
-      'a PDF needs the package pdfkit: npm install pdfkit (and dejavu-fonts-ttf, for letters beyond Latin ones). Without it, write an .html file and print it',
+      'a PDF needs the package pdfkit: npm install pdfkit, with --global where granary is installed so (and dejavu-fonts-ttf, for letters beyond Latin ones). Without it, write an .html file and print it',
     );
   }
 }

@@ -28,6 +28,9 @@ for (const http of ['node', 'uws']) {
     const again = await fetch(`${at}/threat-model`, { headers: { 'if-none-match': page.headers.get('etag') ?? '' } });
     assert.equal(again.status, 304);
 
+    for (const [, link = ''] of html.matchAll(/<a[^>]* href="(\/docs\/[^"#]*)/g))
+      assert.equal((await fetch(`${server.http}${link}`, { method: 'HEAD' })).status, 200, link);
+
     const [script = ''] = /\/docs\/assets\/app\.[^"]+\.js/.exec(html) ?? assert.fail(html);
     assert.match((await fetch(`${server.http}${script}`)).headers.get('cache-control') ?? '', /immutable/);
     assert.match(await (await fetch(`${at}/threat-model.md`)).text(), /^# Threat model/);

@@ -84,14 +84,14 @@ export class BuiltSite implements Site {
     const build = sourceBuild(recipe);
     if (build.isThere) return this.#ready(build.folder);
     this.#state = { is: 'building' };
-    buildFromSources(build).then(
-      () => this.#ready(build.folder),
-      (error: unknown) => {
+    buildFromSources(build)
+      .then(() => this.#ready(build.folder))
+      // A built file that cannot be read is a failed build too.
+      .catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
         this.#log.warn({ reason }, `${said.toLowerCase()} not built`);
         this.#state = { is: 'failed', reason, build };
-      },
-    );
+      });
     return this.#state;
   }
 

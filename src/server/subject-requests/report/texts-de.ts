@@ -63,7 +63,7 @@ export const GERMAN: ReportTexts = {
     due: 'Antwort fällig',
     used: 'Verbrauchte Zeit',
     usedOf: (used, allowed) => `${used} von ${plural(allowed, 'Tag', 'Tagen')}`,
-    left: (days) => `noch ${plural(days, 'Tag', 'Tage')}`,
+    left: (days) => `noch ${plural(days, 'voller Tag', 'volle Tage')}`,
     overdue: 'überfällig',
     extension: 'Verlängerung',
     extended: (days, time, reason) =>

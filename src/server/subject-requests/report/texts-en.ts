@@ -63,7 +63,7 @@ export const ENGLISH: ReportTexts = {
     due: 'Answer due',
     used: 'Time used',
     usedOf: (used, allowed) => `${used} of ${plural(allowed, 'day', 'days')}`,
-    left: (days) => `${plural(days, 'day', 'days')} left`,
+    left: (days) => `${plural(days, 'full day', 'full days')} left`,
     overdue: 'overdue',
     extension: 'Extension',
     extended: (days, time, reason) =>
