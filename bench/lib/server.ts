@@ -175,8 +175,8 @@ export async function lagOf(server: Target, id: string): Promise<number> {
 }
 
 const EMBEDDED_LOOK_MS = 250;
-/** After this time without progress the wait fails. */
-const EMBEDDED_STILL_MS = 120_000;
+/** After this time without progress the wait fails. A slow model takes minutes for the texts of one step. */
+const EMBEDDED_STILL_MS = 900_000;
 
 /** Waits until every grain of the memories has its vectors. */
 export async function embedded(server: Target, memories: readonly string[]): Promise<void> {
