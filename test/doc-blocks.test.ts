@@ -105,6 +105,7 @@ const NOT_RUN: readonly {
   { file: 'docs/install.md', begins: 'docker build', because: 'outside' },
   { file: 'docs/install.md', begins: 'cd deploy/compose', because: 'outside' },
   { file: 'docs/install.md', begins: 'apt install', because: 'outside' },
+  { file: 'docs/install.md', begins: 'kubectl create', because: 'outside' },
   { file: 'docs/mcp.md', begins: '{ "mcpServers"', because: 'configuration' },
   { file: 'docs/mcp.md', begins: 'claude mcp add', because: 'outside' },
   { file: 'docs/operation.md', begins: 'npm install --global granary', because: 'installs' },
