@@ -1,7 +1,7 @@
 // Checks the arguments of a tool against its schema. A model gets the error as text, so the error says what to do.
 import { EngineError } from '../engine/base/errors.ts';
 import { compileCheck } from '../server/operations/validate.ts';
-import { CallRefused } from './session.ts';
+import { CallRefused } from './refused.ts';
 import { SCOPE_MEMBERS, type Tool } from './tool.ts';
 
 type Check = ReturnType<typeof compileCheck>;

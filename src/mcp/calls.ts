@@ -7,7 +7,8 @@ import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { checkedArguments, outsideScope } from './arguments.ts';
 import { ask } from './ask.ts';
 import { fenced, fencedLines, fencedValue, outsideFences, withoutMarks } from './fence.ts';
-import { CallRefused, type Session } from './session.ts';
+import { CallRefused } from './refused.ts';
+import type { Session } from './session.ts';
 import { SCOPE_MEMBERS, type Tool } from './tool.ts';
 
 export interface Outcome {

@@ -4,7 +4,8 @@ import type * as Json from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { ask } from './ask.ts';
 import { fencedLines } from './fence.ts';
-import { CallRefused, type Session } from './session.ts';
+import { CallRefused } from './refused.ts';
+import type { Session } from './session.ts';
 
 export const PROFILE_URI = 'granary://profile';
 export const GRAIN_TEMPLATE = 'granary://grain/{hash}';

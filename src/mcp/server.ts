@@ -10,8 +10,9 @@ import {
 import { VERSION } from '../server/version.ts';
 import { callTool } from './calls.ts';
 import { PROMPTS, promptText } from './prompts.ts';
+import { CallRefused } from './refused.ts';
 import { RESOURCES, readResource, TEMPLATES } from './resources.ts';
-import { CallRefused, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import type { Tool } from './tool.ts';
 
 const INSTRUCTIONS =

@@ -1,18 +1,8 @@
 // The rights of a client, and whose data it sees: the tools, the scope, and the way to the server.
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { TOOLS } from './gen/tools.ts';
+import { CallRefused } from './refused.ts';
 import type { Tool, Verb } from './tool.ts';
-
-/** A call was refused, or failed. `code` is a code of the contract, or the command line's own. */
-export class CallRefused extends Error {
-  override name = 'CallRefused';
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 export interface ApiRequest {
   readonly verb: Verb;

@@ -3,9 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../engine/base/errors.ts';
 import { PACK_ITEMS_MAX, PLACES_KEPT_MAX } from '../engine/base/limits.ts';
+import { onDemand } from '../engine/base/on-demand.ts';
 import { inTree } from '../engine/recall/filter/scope.ts';
 import { Fan, type RouterContext, valuesOf } from './gather/fan.ts';
-import { GATHER } from './gather/gather.ts';
+import type * as Gather from './gather/gather.ts';
 import { sumOf } from './gather/merge.ts';
 import { shardOf } from './gather/placement.ts';
 import type { GatherTools } from './gather/tools.ts';
@@ -26,6 +27,9 @@ import { ShardsHealth } from './shard-health.ts';
 import type { RawShardCaller } from './transport/client.ts';
 import type { RawReply, ShardCodecs } from './transport/codec.ts';
 import { Turns } from './turns.ts';
+
+/** Recalls over several partitions end here, so this is a large part of the engine, which other deployments never use. */
+const gathering = onDemand<typeof Gather>(import.meta.url, './gather/gather');
 
 export interface RouterOptions extends Pick<GatherTools, 'placementOf'> {
   /** Indexed by shard number. */
@@ -106,7 +110,7 @@ export class Router {
     const shards = Array.from({ length: partitions }, (_, partition) => this.#shardOf(context.memory, partition));
     const { placementOf } = this.#options;
     const tools = { placementOf, turns: this.#turns, room: this.#room, dedup: settings.dedup };
-    return GATHER[method](new Fan(context, shards), askedOf(settings, method, input), tools);
+    return gathering().GATHER[method](new Fan(context, shards), askedOf(settings, method, input), tools);
   }
 
   /**

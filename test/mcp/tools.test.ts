@@ -7,7 +7,8 @@ import { BUNDLED } from '../../scripts/build.ts';
 import { GENERATED_TOOLS, generateMcp, mcpTools } from '../../scripts/generate-mcp.ts';
 import { ROUTES, TOOLS } from '../../src/mcp/gen/tools.ts';
 import { FORGET_HASHES_MAX } from '../../src/mcp/plan.ts';
-import { CallRefused, offeredTools } from '../../src/mcp/session.ts';
+import { CallRefused } from '../../src/mcp/refused.ts';
+import { offeredTools } from '../../src/mcp/session.ts';
 import { SCOPE_MEMBERS, type Tool } from '../../src/mcp/tool.ts';
 import { OPERATIONS } from '../../src/server/operations/table.ts';
 

@@ -2,7 +2,8 @@
 // client outlives a restart of the server, and starts before it.
 
 import type { JsonObject } from '../../engine/grain/api/json-value.ts';
-import { type ApiRequest, CallRefused } from '../../mcp/session.ts';
+import { CallRefused } from '../../mcp/refused.ts';
+import type { ApiRequest } from '../../mcp/session.ts';
 import { type OpenConnection, openConnection } from '../connection.ts';
 import { Failure, failureOf } from '../failure.ts';
 import type { ServerOptions } from '../options.ts';

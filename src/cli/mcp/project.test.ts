@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
-import { CallRefused } from '../../mcp/session.ts';
+import { CallRefused } from '../../mcp/refused.ts';
 import { namespaceOfWorkspace } from './project.ts';
 
 const none = async (): Promise<readonly string[]> => [];

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CallRefused } from '../../mcp/session.ts';
+import { CallRefused } from '../../mcp/refused.ts';
 
 /** Variables in which clients name the folder that they work in; the first one that names a folder counts. */
 export const WORKSPACE_VARIABLES = ['GRANARY_WORKSPACE', 'CLAUDE_PROJECT_DIR', 'WORKSPACE_FOLDER_PATHS'] as const;

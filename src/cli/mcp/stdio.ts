@@ -1,8 +1,9 @@
 // Serves one client of the Model Context Protocol on stdin and stdout until it closes stdin.
 import { once } from 'node:events';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { CallRefused } from '../../mcp/refused.ts';
 import { type ClientView, mcpServer } from '../../mcp/server.ts';
-import { CallRefused, offeredTools, type Scope, type Session } from '../../mcp/session.ts';
+import { offeredTools, type Scope, type Session } from '../../mcp/session.ts';
 import { Failure } from '../failure.ts';
 import { printNote } from '../output.ts';
 import { Link } from './link.ts';

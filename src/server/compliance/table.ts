@@ -1,8 +1,7 @@
 // The checks of a verification (service contract, section 13), in its order: subject, regulations, severity of a
 // failure, description and remedy. `checks/` holds the code that judges them.
 
-export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const;
-export type Severity = (typeof SEVERITIES)[number];
+import type { Severity } from './severity.ts';
 
 export const REGULATIONS = ['gdpr', 'hipaa', 'eu_ai_act', 'soc2', 'ccpa', 'lgpd', 'pipl'] as const;
 export type Regulation = (typeof REGULATIONS)[number];

@@ -2,7 +2,9 @@
 // request. Where an issuer's tokens are accepted, clients find it by OAuth 2.0 Protected Resource Metadata (RFC 9728).
 import { EngineError } from '../../engine/base/errors.ts';
 import { MCP_REQUEST_BYTES_MAX } from '../../engine/base/limits.ts';
-import { CallRefused, offeredTools, type Profile, type Session } from '../../mcp/session.ts';
+import { onDemand } from '../../engine/base/on-demand.ts';
+import { CallRefused } from '../../mcp/refused.ts';
+import type * as Tools from '../../mcp/session.ts';
 import { requestIdOf } from '../arrival.ts';
 import { includesScope } from '../auth/principal.ts';
 import type { Config } from '../config.ts';
@@ -15,6 +17,9 @@ import type { Wrapper } from '../wrapper.ts';
 import { askInside } from './inner-request.ts';
 import { type AdmittedScope, mcpRow } from './row.ts';
 import type { SdkHandler } from './sdk.ts';
+
+/** The list of tools is long. */
+const inTools = onDemand<typeof Tools>(import.meta.url, '../../mcp/session');
 
 const PATH = '/mcp';
 const METADATA = '/.well-known/oauth-protected-resource';
@@ -156,7 +161,7 @@ export class McpFront {
       respondError(request, performed.error, performed.requestId, this.#challenged(request, performed.error, headers));
       return;
     }
-    let session: Session;
+    let session: Tools.Session;
     try {
       session = this.#sessionOf(request, performed.reply, serve);
     } catch (error) {
@@ -181,13 +186,13 @@ export class McpFront {
     request: HttpRequest,
     { memory, namespace, userId, principal }: AdmittedScope,
     serve: HttpHandler,
-  ): Session {
+  ): Tools.Session {
     const query = new URLSearchParams(request.query);
     const readOnly = flagOf(query) || !includesScope(principal, 'write');
     return {
       api: (asked) => askInside(serve, request, asked),
       scope: async () => ({ memory, namespace, user: userId }),
-      tools: offeredTools({
+      tools: inTools().offeredTools({
         profile: profileOf(query),
         readOnly,
         names: query.get('tools')?.split(','),
@@ -219,7 +224,7 @@ function memoryOf(request: HttpRequest): string | undefined {
   return request.header('x-memory-id') || undefined;
 }
 
-function profileOf(query: URLSearchParams): Profile {
+function profileOf(query: URLSearchParams): Tools.Profile {
   const profile = query.get('profile') ?? 'default';
   if (profile !== 'default' && profile !== 'full')
     throw new CallRefused('VAL-E001', '`profile` must be default or full');

@@ -2,7 +2,8 @@
 // rights, limits, policy and trail are those of the API.
 import { parseJson, stringifyJson } from '../../engine/grain/api/json.ts';
 import type { JsonObject } from '../../engine/grain/api/json-value.ts';
-import { type ApiRequest, CallRefused } from '../../mcp/session.ts';
+import { CallRefused } from '../../mcp/refused.ts';
+import type { ApiRequest } from '../../mcp/session.ts';
 import type { HttpHandler, HttpRequest, ResponseHeaders, ResponseStream } from '../http/listener.ts';
 
 /** Headers of the caller that go with every inner request. */

@@ -3,7 +3,7 @@ import { defined } from '../../engine/base/defined.ts';
 import { ERROR_MEANINGS, type ErrorCode } from '../../engine/base/errors.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from '../../engine/base/limits.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
-import { SEVERITIES } from '../compliance/table.ts';
+import { SEVERITIES } from '../compliance/severity.ts';
 import { STATUS } from '../status.ts';
 import { VERSION } from '../version.ts';
 import { defineOperation, type Operation } from './define.ts';

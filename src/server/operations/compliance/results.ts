@@ -3,10 +3,9 @@ import { EngineError } from '../../../engine/base/errors.ts';
 import { policyOfJson } from '../../../engine/govern/policy/seal.ts';
 import type { PolicyValue } from '../../../engine/govern/policy/values.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
-import { assessmentOf, FRAMEWORKS } from '../../compliance/impact.ts';
-import { csvReport, jsonReport, type Report, shownAssessment, textReport } from '../../compliance/report.ts';
-import { fullRun, keptRun, type Run, shownCheck, tallyOf } from '../../compliance/run.ts';
-import { CHECKS, checkOf, SEVERITIES } from '../../compliance/table.ts';
+import type { Report } from '../../compliance/report.ts';
+import type { Run } from '../../compliance/run.ts';
+import { SEVERITIES } from '../../compliance/severity.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
 import { FIELDS, HASH, listOf, objectOf, oneOf, orNull, TEXT, TEXTS, TIME, withMembers } from '../json-schema.ts';
@@ -14,7 +13,10 @@ import { outsideSchema } from '../names.ts';
 import { comparePlaces, ORDERED_PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
 import { POLICY } from '../policy/schema.ts';
 import { described, Type } from '../type.ts';
+import { inImpact, inReport, inRun, inTable } from './checks.ts';
 import { Citation, VerifyResult } from './verify-run.ts';
+
+type ShownCheck = ReturnType<typeof import('../../compliance/run.ts').shownCheck>;
 
 const Counts = Type.Object({
   total: Type.Integer({ description: 'Number of checks.' }),
@@ -73,6 +75,7 @@ export const complianceMetrics = defineOperation({
   errors: ['AUT-E001'],
   http: [{ verb: 'GET', path: 'M/compliance/metrics', answer: FIGURES }],
   async run(_, context) {
+    const { fullRun, tallyOf } = inRun();
     const run = await fullRun(context);
     return {
       runId: run.runId,
@@ -84,10 +87,8 @@ export const complianceMetrics = defineOperation({
   },
 });
 
-function countsBy(
-  { checks }: Run,
-  namesOf: (check: ReturnType<typeof shownCheck>) => readonly string[],
-): Record<string, JsonObject> {
+function countsBy({ checks }: Run, namesOf: (check: ShownCheck) => readonly string[]): Record<string, JsonObject> {
+  const { shownCheck, tallyOf } = inRun();
   const named = checks.map(shownCheck).map((check) => [check, namesOf(check)] as const);
   return Object.fromEntries(
     [...new Set(named.flatMap(([, names]) => names))].map((name) => {
@@ -98,8 +99,6 @@ function countsBy(
     }),
   );
 }
-
-const GROUPS: readonly string[] = [...new Set(CHECKS.map(({ group }) => group))];
 
 export const complianceViolations = defineOperation({
   name: 'compliance_violations',
@@ -142,14 +141,15 @@ export const complianceViolations = defineOperation({
   http: [{ verb: 'GET', path: 'M/compliance/violations' }],
   async run({ severity, group, ...asked }, context) {
     if (severity !== undefined && !SEVERITIES.some((name) => name === severity)) throw unknown('severity', severity);
-    if (group !== undefined && !GROUPS.includes(group)) throw unknown('group', group);
+    if (group !== undefined && !inTable().CHECKS.some((check) => check.group === group)) throw unknown('group', group);
     const page = readPage({ ...asked, order: 'asc' }, VIOLATIONS, context.warnings);
+    const { fullRun, shownCheck } = inRun();
     const run = await fullRun(context);
     const violations = run.checks
       .filter(({ status }) => status === 'fail')
       .map((check) => {
         const { status: _, ...shown } = shownCheck(check);
-        const { remediation = '' } = checkOf(check.id) ?? {};
+        const { remediation = '' } = inTable().checkOf(check.id) ?? {};
         return { ...shown, remediation, detectedAt: check.detectedAt ?? run.finishedAt };
       })
       .filter((violation) => severity === undefined || violation.severity === severity)
@@ -203,6 +203,8 @@ export const complianceImpact = defineOperation({
     },
   ],
   async run({ framework }, context) {
+    const { assessmentOf, FRAMEWORKS } = inImpact();
+    const { shownAssessment } = inReport();
     const named = framework?.toLowerCase().replaceAll('-', '_');
     if (named !== undefined && !FRAMEWORKS.some((name) => name === named)) throw unknown('framework', named);
     const { policy } = await context.call('policy', {});
@@ -215,9 +217,9 @@ export const complianceImpact = defineOperation({
 });
 
 const FORMATS = {
-  json: { type: 'application/json', write: (report: Report) => JSON.stringify(jsonReport(report)) },
-  text: { type: 'text/plain; charset=utf-8', write: textReport },
-  csv: { type: 'text/csv; charset=utf-8', write: csvReport },
+  json: { type: 'application/json', write: (report: Report) => JSON.stringify(inReport().jsonReport(report)) },
+  text: { type: 'text/plain; charset=utf-8', write: (report: Report) => inReport().textReport(report) },
+  csv: { type: 'text/csv; charset=utf-8', write: (report: Report) => inReport().csvReport(report) },
 } as const;
 
 const NOTED = orNull({ type: 'object', additionalProperties: true });
@@ -291,6 +293,7 @@ export const complianceExport = defineOperation({
 
 /** The report of the run `runId`, which must be a kept one, or of the last full run. Throws VER-E001. */
 async function reportOf(context: Context, runId: string | undefined): Promise<Report> {
+  const { fullRun, keptRun } = inRun();
   const run =
     runId === undefined
       ? await fullRun(context)

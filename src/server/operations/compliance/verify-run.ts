@@ -1,10 +1,11 @@
 // Compliance checks of a memory: run them, and show the last result.
 import { EngineError } from '../../../engine/base/errors.ts';
-import { keptRun, type Run, runChecks, shownCheck, tallyOf } from '../../compliance/run.ts';
+import type { Run } from '../../compliance/run.ts';
 import { VerifyRequest, VerifyResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation } from '../define.ts';
 import { rpc } from '../grpc-face.ts';
 import { type Static, Type } from '../type.ts';
+import { inRun } from './checks.ts';
 
 export const Citation = Type.Object({
   regulation: Type.String({ description: 'Code of the regulation, such as gdpr.' }),
@@ -38,6 +39,7 @@ export const VerifyResult = Type.Object({
 });
 
 function shown({ runId, regulation, startedAt, finishedAt, checks }: Run): Static<typeof VerifyResult> {
+  const { shownCheck, tallyOf } = inRun();
   return { ...tallyOf(checks), runId, regulation, startedAt, finishedAt, checks: checks.map(shownCheck) };
 }
 
@@ -76,7 +78,7 @@ export const verifyCompliance = defineOperation({
       checks: checks.map(({ id, group, description, status, detail }) => ({ id, group, description, status, detail })),
     }),
   }),
-  run: async ({ regulation }, context) => shown(await runChecks(context, regulation)),
+  run: async ({ regulation }, context) => shown(await inRun().runChecks(context, regulation)),
 });
 
 export const verifyLatest = defineOperation({
@@ -94,7 +96,7 @@ export const verifyLatest = defineOperation({
   errors: ['VER-E001', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/verify/latest' }],
   async run(_, context) {
-    const run = keptRun(context, 'latest');
+    const run = inRun().keptRun(context, 'latest');
     if (run === undefined) throw new EngineError('VER-E001');
     return shown(run);
   },

@@ -1,6 +1,7 @@
 import { steadyMs } from '../../../engine/base/clock.ts';
 import { defined } from '../../../engine/base/defined.ts';
-import { recallInStages, recorded } from '../../../shards/gather/staged.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
+import type * as Staged from '../../../shards/gather/staged.ts';
 import type { Output as Found } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { VECTORS_NOT_READY } from '../../embedding/query-vector.ts';
@@ -31,6 +32,9 @@ import {
 } from './query.ts';
 import { QueryModeMember, queryModeOf } from './query-mode.ts';
 import { sidecarOf, unpackSidecar } from './sidecar.ts';
+
+/** For a recall that waits for a model. */
+const inStages = onDemand<typeof Staged>(import.meta.url, '../../../shards/gather/staged');
 
 const Output = Type.Object({
   count: Type.Integer({ description: 'Number of results.' }),
@@ -151,6 +155,7 @@ export const recall = defineCall({
       if (reranking === undefined) return withWarnings(await perform(asked), warnings);
       const wanted = modelsDone(asked, reranking.fields);
       const question = recordedQuery(wanted);
+      const { recallInStages, recorded } = inStages();
       const fused = await recallInStages(question, (method, part) => context.call(method, part), reranking.rerank);
       const found = await recorded(question, fused, (content) => context.call('keepRecall', content));
       return withWarnings(answerOf(found, wanted), [...warnings, ...reranking.warnings]);

@@ -6,7 +6,7 @@ import { onDemand } from '../../../engine/base/on-demand.ts';
 import { issueProof } from '../../proofs/issue.ts';
 import { heldSummary } from '../../subject-requests/held.ts';
 import type * as ReportFile from '../../subject-requests/report/html.ts';
-import { reportData } from '../../subject-requests/report-data.ts';
+import type * as ReportData from '../../subject-requests/report-data.ts';
 import { defineOperation } from '../define.ts';
 import { eraseUser } from '../erasure/erase-user.ts';
 import { ProofOutput } from '../erasure/erasure-proof.ts';
@@ -15,6 +15,8 @@ import { nodeOf, outsideSchema, outward } from '../names.ts';
 import { described, Type } from '../type.ts';
 import { viewed } from './requests.ts';
 import { Person, Report, RequestId, RequestOutput } from './schema.ts';
+
+const inReportData = onDemand<typeof ReportData>(import.meta.url, '../../subject-requests/report-data');
 
 const EXAMPLE_ID = 'dsr_aaaaaaaaaaaaaaaaaaaaaaaa';
 
@@ -126,7 +128,7 @@ export const reportRequest = defineOperation({
     // Before the report, which then lists it.
     if (closed === undefined)
       await context.call('note', { event: 'dsr.reported', userId, details: { request_id: id, format } });
-    const data = await reportData(context, subjectRequests.get(which));
+    const data = await inReportData().reportData(context, subjectRequests.get(which));
     if (format === 'html')
       return { contentType: 'text/html; charset=utf-8', body: reportFile().reportHtml(data, language) };
     return { contentType: 'application/json', body: JSON.stringify(outward(nodeOf(Report), data)) };

@@ -1,4 +1,5 @@
 // Opens, lists, shows, extends and closes requests of data subjects.
+
 import { EngineError } from '../../../engine/base/errors.ts';
 import {
   SUBJECT_REQUEST_DAYS_DEFAULT,
@@ -6,10 +7,11 @@ import {
   SUBJECT_REQUEST_EXTENSION_DAYS_DEFAULT,
 } from '../../../engine/base/limits.ts';
 import { toNfc } from '../../../engine/base/nfc.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
 import type { Context } from '../../context.ts';
 import type { SubjectRequestRecord } from '../../control/records.ts';
 import { actsOf } from '../../subject-requests/acts.ts';
-import { currentProof } from '../../subject-requests/report-data.ts';
+import type * as ReportData from '../../subject-requests/report-data.ts';
 import { defineOperation } from '../define.ts';
 import { comparePlaces, PAGE_INPUT, PAGE_OUTPUT, type Place, pageOf, readPage } from '../page.ts';
 import { secondsToMs } from '../recall/query.ts';
@@ -25,6 +27,8 @@ import {
   type RequestView,
   requestView,
 } from './schema.ts';
+
+const inReportData = onDemand<typeof ReportData>(import.meta.url, '../../subject-requests/report-data');
 
 const EXAMPLE_ID = 'dsr_aaaaaaaaaaaaaaaaaaaaaaaa';
 
@@ -223,7 +227,7 @@ export const closeRequest = defineOperation({
             'DSR-E002',
             `the person was not erased since the request ${id} was received: erase, or close it with another outcome`,
           );
-        const proof = await currentProof(context, record);
+        const proof = await inReportData().currentProof(context, record);
         if (proof !== undefined && proof !== record.proof) await subjectRequests.noteProof(which, proof);
         await context.call('note', { event: 'dsr.closed', userId, details: { request_id: id, outcome } });
       }
