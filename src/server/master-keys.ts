@@ -110,7 +110,7 @@ export class MasterKeys {
     if (this.#rotated === undefined) throw new EngineError('STO-E002', 'the server is starting');
     const { shards, control } = this.#rotated;
     const rewrapped = await shards.rewrapKeys(this.#key.raw);
-    const ofRecords = control.rewrapKeys(this.#key);
+    const ofRecords = await control.rewrapKeys(this.#key);
     openControlKey(dataDirectory, this.#key, false);
     rewrapProofKeys(join(dataDirectory, 'keys', PROOF_KEY_FILE), this.#key, this.#key);
     finishRotation(dataDirectory, this.#key, ownFile);

@@ -100,7 +100,7 @@ test('the next start destroys the key of a record deleted by an interrupted chan
   cut.close();
   const next = MasterKey.of(Buffer.alloc(32, 8), Buffer.alloc(32, 9));
   const again = reopened(next);
-  assert.equal(again.rewrapKeys(next), 1);
+  assert.equal(await again.rewrapKeys(next), 1);
   await again.close();
   const alone = next.alone();
   assert.equal(recordKeys(alone).isDestroyed(left), true);

@@ -5,6 +5,7 @@ import type { KeyObject } from 'node:crypto';
 import { EngineError } from '../../engine/base/errors.ts';
 import { deriveGrainKey } from '../../engine/crypto/derive.ts';
 import { sealKey } from '../../engine/crypto/envelope.ts';
+import type { Buckets, SlotChange } from '../../engine/keys/buckets.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
 
@@ -13,13 +14,15 @@ const STORE = 'control';
 export class RecordKeys {
   readonly #keys: KeyStore;
   readonly #controlKey: Buffer;
-  readonly #directory: string;
+  /** Where the keys are, for messages. */
+  readonly #place: string;
 
-  /** Opens the keys in `directory`, which is created if absent. Throws like `KeyStore.open`. */
-  constructor(directory: string, master: MasterKey, controlKey: KeyObject) {
-    this.#keys = KeyStore.open(directory, master, { name: STORE });
+  /** Opens the keys in a folder, which is created if absent, or in buckets. Throws like `KeyStore.open`. */
+  constructor(place: string | Buckets, master: MasterKey, controlKey: KeyObject) {
+    const isFolder = typeof place === 'string';
+    this.#keys = isFolder ? KeyStore.open(place, master, { name: STORE }) : KeyStore.over(place, master);
     this.#controlKey = controlKey.export();
-    this.#directory = directory;
+    this.#place = isFolder ? place : `the keys of ${place.name}`;
   }
 
   /** Returns the id of a new key, which is durable after `flush`. */
@@ -31,6 +34,19 @@ export class RecordKeys {
 
   flush(): void {
     this.#keys.flush();
+  }
+
+  /** As of a key store: slots for the next append, with tombstones of `ids`, where the log keeps them. */
+  slotsToAppend(ids: readonly number[], nowMs: number): readonly SlotChange[] | undefined {
+    return this.#keys.slotsToAppend(ids, nowMs);
+  }
+
+  slotsAppended(slots: readonly SlotChange[]): void {
+    this.#keys.slotsAppended(slots);
+  }
+
+  get slotsWaiting(): number {
+    return this.#keys.slotsWaiting;
   }
 
   isDestroyed(id: number): boolean {
@@ -50,7 +66,7 @@ export class RecordKeys {
       return this.#keys.get(id);
     } catch (error) {
       if (!(error instanceof EngineError) || error.code === 'CRY-E002') throw error;
-      throw new EngineError('STO-E001', `${this.#directory}: ${error.message}`);
+      throw new EngineError('STO-E001', `${this.#place}: ${error.message}`);
     }
   }
 

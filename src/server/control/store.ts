@@ -266,8 +266,8 @@ export class ControlStore {
   }
 
   async #append(group: Group): Promise<void> {
-    const nowSeconds = Math.floor(this.#clock.nowMs() / 1000);
-    const chain = extendChain(this.#auditHead, group.audits, nowSeconds);
+    const nowMs = this.#clock.nowMs();
+    const chain = extendChain(this.#auditHead, group.audits, Math.floor(nowMs / 1000));
     const records: Buffer[] = [];
     const removals: Sequence[] = [];
     const written: { readonly held: Held<unknown>; readonly offset: number }[] = [];
@@ -284,7 +284,8 @@ export class ControlStore {
       records.push(this.#record(kind, held.value, held.own));
     }
     for (const entry of chain.entries) records.push(this.#record('audit', entry));
-    if (records.length === 0 && removals.length === 0) return;
+    const waiting = this.#recordKeys?.slotsWaiting ?? 0;
+    if (records.length === 0 && removals.length === 0 && waiting === 0) return;
     const state: [string, Uint8Array][] = [];
     if (chain.entries.length > 0) state.push([AUDIT_HEAD, Buffer.from(JSON.stringify(chain.head), 'utf8')]);
     if (group.memoryNext !== this.#memoryNext) {
@@ -293,19 +294,21 @@ export class ControlStore {
       state.push([MEMORY_NEXT, next]);
     }
     this.#recordKeys?.flush();
-    const first = await this.#log.append({ records, removals, state });
+    const keySlots = this.#recordKeys?.slotsToAppend([...this.#doomedKeys, ...doomed], nowMs);
+    const first = await this.#log.append({ records, removals, state, keySlots });
     for (const { held, offset } of written) held.sequence = first + offset;
     this.#auditHead = chain.head;
     this.#memoryNext = group.memoryNext;
-    this.#destroyKeys(doomed);
+    this.#destroyKeys(doomed, nowMs);
+    if (keySlots !== undefined) this.#recordKeys?.slotsAppended(keySlots);
   }
 
   /** Destroys keys of deleted records. Failures are repeated with the next change, or at the next start. */
-  #destroyKeys(ids: readonly number[]): void {
+  #destroyKeys(ids: readonly number[], nowMs: number): void {
     if (this.#recordKeys === undefined) return;
     this.#doomedKeys.push(...ids);
     try {
-      this.#recordKeys.destroy(this.#doomedKeys, this.#clock.nowMs());
+      this.#recordKeys.destroy(this.#doomedKeys, nowMs);
       this.#doomedKeys = [];
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
@@ -321,9 +324,12 @@ export class ControlStore {
     return Buffer.concat([head, sealed]);
   }
 
-  /** Wraps the record keys under `next`'s current master key. Returns how many were wrapped again. */
-  rewrapKeys(next: MasterKey): number {
-    return this.#recordKeys?.rewrap(next) ?? 0;
+  /** Wraps the record keys under `next`'s current master key. Resolves to how many were wrapped again. */
+  async rewrapKeys(next: MasterKey): Promise<number> {
+    const rewrapped = this.#recordKeys?.rewrap(next) ?? 0;
+    // Where the log keeps the slots, an append of the next change takes them.
+    if ((this.#recordKeys?.slotsWaiting ?? 0) > 0) await this.commit(() => undefined);
+    return rewrapped;
   }
 
   /** Bytes of the log on disk. */
