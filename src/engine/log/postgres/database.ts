@@ -8,7 +8,7 @@ export type Sql = ISql;
 
 /** The state of a statement that failed. */
 export type Failure =
-  /** The database took nothing back and forth with others: the same statement may succeed at once. Nothing was written. */
+  /** The database rolled it back because of other transactions: it may succeed at once. Nothing was written. */
   | 'conflict'
   /** The database refused the statement. Nothing was written. */
   | 'refused'
@@ -22,43 +22,51 @@ class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
 
-/** The open ones of this thread, by URL. */
-const shared = new Map<string, Promise<Database>>();
+type Client = typeof import('postgres');
+
+/** Those of this thread that logs share, by URL. */
+const shared = new Map<string, Database>();
 
 export class Database {
-  /** How many logs use it. */
+  readonly #client: Client;
+  readonly #url: string;
+  /** How many users must close it. */
   #users = 1;
-  readonly #open: () => Pool;
   #sql: Pool;
 
-  /** `url` begins with `postgres://`. Connects when something is asked. Rejects with AUT-E003 when it is not such a URL. */
+  /** `url` begins with `postgres://`. Connects when something is asked. */
   static async open(url: string): Promise<Database> {
-    const { default: postgres } = await import('postgres');
-    const open = (): Pool =>
-      postgres(url, {
-        max: DATABASE_CONNECTIONS_MAX,
-        connect_timeout: DATABASE_CONNECT_SECONDS,
-        // Nothing reads arrays.
-        fetch_types: false,
-        // A database says "relation exists" and the like.
-        onnotice: () => undefined,
-        connection: { application_name: 'granary' },
-      });
-    return new Database(open);
+    const { default: client } = await import('postgres');
+    return new Database(client, url);
   }
 
   /** One for all users of the URL in this thread. Each of them closes it. */
   static async shared(url: string): Promise<Database> {
+    const { default: client } = await import('postgres');
+    // It is counted in the turn that finds it, so that nobody closes it in between.
     const known = shared.get(url);
-    if (known !== undefined) return (await known).retain();
-    const opening = Database.open(url);
-    shared.set(url, opening);
-    return opening;
+    if (known !== undefined) return known.retain();
+    const database = new Database(client, url);
+    shared.set(url, database);
+    return database;
   }
 
-  private constructor(open: () => Pool) {
-    this.#open = open;
-    this.#sql = open();
+  private constructor(client: Client, url: string) {
+    this.#client = client;
+    this.#url = url;
+    this.#sql = this.#connect();
+  }
+
+  #connect(): Pool {
+    return this.#client(this.#url, {
+      max: DATABASE_CONNECTIONS_MAX,
+      connect_timeout: DATABASE_CONNECT_SECONDS,
+      // Nothing reads arrays.
+      fetch_types: false,
+      // A database says "relation exists" and the like.
+      onnotice: () => undefined,
+      connection: { application_name: 'granary' },
+    });
   }
 
   /**
@@ -83,8 +91,8 @@ export class Database {
 
   #giveUp(sql: Pool): void {
     if (this.#sql !== sql) return;
-    this.#sql = this.#open();
-    void sql.end({ timeout: 0 });
+    this.#sql = this.#connect();
+    sql.end({ timeout: 0 }).catch(() => undefined);
   }
 
   /** For one more user, who closes it too. */
@@ -97,7 +105,7 @@ export class Database {
   async close(): Promise<void> {
     this.#users -= 1;
     if (this.#users > 0) return;
-    for (const [url, database] of shared) if ((await database) === this) shared.delete(url);
+    if (shared.get(this.#url) === this) shared.delete(this.#url);
     await this.#sql.end({ timeout: 0 });
   }
 }
