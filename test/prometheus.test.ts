@@ -145,6 +145,13 @@ test('counters count what was done', async () => {
   const groups = total(exposed, 'granary_group_writes_count');
   const commits = total(exposed, 'granary_commit_seconds_count');
   assert.ok(commits <= groups && commits >= groups - 2, `${commits} commits of ${groups} groups`);
+  // Groups of shards of one worker may share a write, so there are no more syncs than commits. One may be under way.
+  const syncs = total(exposed, 'granary_fsync_seconds_count');
+  assert.ok(syncs > 0 && syncs <= groups, `${syncs} syncs of ${groups} groups`);
+  assert.deepEqual(
+    exposed.series.filter(({ name }) => name === 'granary_shard_refused_calls_total').map(({ labels }) => labels),
+    [{ shard: '0' }, { shard: '1' }],
+  );
   // One recall in one partition, and one in two.
   assert.equal(total(exposed, 'granary_recall_stage_seconds_count', { stage: 'candidates' }), 3);
   assert.equal(total(exposed, 'granary_recall_stage_seconds_count', { stage: 'fusion' }), 1);

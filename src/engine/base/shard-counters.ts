@@ -18,6 +18,7 @@ export interface ShardCounts {
   readonly groupWrites: Counted;
   readonly queueSeconds: Counted;
   readonly commitSeconds: Counted;
+  readonly syncSeconds: Counted;
   readonly recallSeconds: Readonly<Record<RecallStage, Counted>>;
   readonly seals: number;
   readonly merges: number;
@@ -38,8 +39,10 @@ export class ShardCounters {
   readonly groupWrites = new Histogram(GROUP_WRITES);
   /** From the request to its group. */
   readonly queueSeconds = new Histogram(STEP_SECONDS);
-  /** The append of a group, with its fsync. */
+  /** The append of a group, with the wait for the write before it and its fsync. */
   readonly commitSeconds = new Histogram(STEP_SECONDS);
+  /** A write with its fsync, which shards of one worker share: one of them counts it. */
+  readonly syncSeconds = new Histogram(STEP_SECONDS);
   readonly recallSeconds: Readonly<Record<RecallStage, Histogram>> = {
     statistics: new Histogram(STEP_SECONDS),
     candidates: new Histogram(STEP_SECONDS),
@@ -62,6 +65,7 @@ export class ShardCounters {
       groupWrites: this.groupWrites.counted,
       queueSeconds: this.queueSeconds.counted,
       commitSeconds: this.commitSeconds.counted,
+      syncSeconds: this.syncSeconds.counted,
       recallSeconds: {
         statistics: statistics.counted,
         candidates: candidates.counted,

@@ -32,6 +32,10 @@ export abstract class ForwardingLog implements Log {
     this.inner.checkOwner?.();
   }
 
+  watchSyncs(watch: (seconds: number) => void): void {
+    this.inner.watchSyncs?.(watch);
+  }
+
   read(sequence: Sequence): Uint8Array | undefined {
     return this.inner.read(sequence);
   }

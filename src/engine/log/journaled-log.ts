@@ -20,6 +20,7 @@ export class JournaledLog implements Log, CheckpointedLog {
   readonly shard: number;
   readonly #store: LmdbLog;
   readonly #journal: Journal;
+  #watch: ((seconds: number) => void) | undefined;
   readonly #pending = new PendingAppends();
   #next: Sequence;
   #appends: number;
@@ -44,6 +45,14 @@ export class JournaledLog implements Log, CheckpointedLog {
 
   get appends(): number {
     return this.#appends;
+  }
+
+  watchSyncs(watch: (seconds: number) => void): void {
+    this.#watch = watch;
+  }
+
+  synced(seconds: number): void {
+    this.#watch?.(seconds);
   }
 
   get poisoned(): string | undefined {

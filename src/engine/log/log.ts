@@ -69,6 +69,11 @@ export interface Log {
   getState(key: string): Uint8Array | undefined;
   /** State entries whose key begins with `prefix`, in key order. */
   scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]>;
+  /**
+   * Tells of each sync that made appends durable. Logs share syncs, and each is told to one of them. Absent when the log
+   * is durable in another way.
+   */
+  watchSyncs?(watch: (seconds: number) => void): void;
   /** The reason why appends are refused, or undefined. */
   readonly poisoned: string | undefined;
   /**

@@ -116,6 +116,7 @@ export class Store {
 
   constructor(log: Log, keys: KeyStore, clock: Clock) {
     this.log = log;
+    log.watchSyncs?.((seconds) => this.counters.syncSeconds.observe(seconds));
     this.keys = keys;
     keys.onDestroy = (ids) => this.opened?.endKeys(ids);
     this.clock = clock;

@@ -107,6 +107,10 @@ export function shardFamilies(sources: ShardSources): Family[] {
       STEP_SECONDS,
       (one) => one.commitSeconds,
     ]),
+    histogram('granary_fsync_seconds', 'Time of a write to the write-ahead files with its sync, in seconds.', [
+      STEP_SECONDS,
+      (one) => one.syncSeconds,
+    ]),
     {
       name: 'granary_recall_stage_seconds',
       help: 'Time of one stage of a recall in a shard, in seconds.',
@@ -181,10 +185,13 @@ function workerFamilies({ workers }: ShardSources): Family[] {
       values: ofWorkers(({ pendingBytes }) => pendingBytes),
     },
     {
-      name: 'granary_worker_refused_calls_total',
-      help: 'Calls refused because too many waited for the worker.',
+      name: 'granary_shard_refused_calls_total',
+      help: 'Calls for the shard that were refused because too many waited for its worker.',
       type: 'counter',
-      values: ofWorkers(({ refused }) => refused),
+      values: () =>
+        workers()
+          .flatMap(({ refused }) => refused)
+          .map(({ shard, calls }) => ({ labels: { shard: String(shard) }, value: calls })),
     },
     {
       name: 'granary_worker_restarts_total',

@@ -163,7 +163,7 @@ test('a full batch is closed, and the number of waiting calls is bounded', async
   }
   await Promise.all(calls);
   assert.equal(client.pendingItems, 0);
-  assert.equal(client.refused, 1);
+  assert.deepEqual([client.refusedOf(3), client.refusedOf(2)], [1, 0]);
   const again = shard.call('get', CONTEXT, { hash: 'y' });
   turn();
   answer(sent.at(-1)!, 1);

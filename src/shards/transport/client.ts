@@ -111,7 +111,8 @@ export class ShardClient {
   readonly #batchesOutMax: number;
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
-  #refused = 0;
+  /** Shard to the number of its calls that were refused because too much was pending. */
+  readonly #refused = new Map<number, number>();
   /** Pending calls that somebody asked, since when there are some, and how long there were some before. */
   #asked = 0;
   #askedSinceMs = 0;
@@ -141,9 +142,9 @@ export class ShardClient {
     return this.#pendingBytes;
   }
 
-  /** Number of calls that were refused because too much was pending. */
-  get refused(): number {
-    return this.#refused;
+  /** Number of calls for the shard that were refused because too much was pending. */
+  refusedOf(shard: number): number {
+    return this.#refused.get(shard) ?? 0;
   }
 
   /** Milliseconds so far in which calls were under way that somebody asked. */
@@ -156,14 +157,14 @@ export class ShardClient {
     return {
       call: <M extends Method>(method: M, context: CallContext, input: Input<M>) =>
         this.#call(
-          { lane: laneOf(method), isAsked: isAsked(method) },
+          { shard, lane: laneOf(method), isAsked: isAsked(method) },
           context,
           (writer, id) => writer.append({ id, shard }, method, context, input),
           // The worker answers a method with that method's output.
         ) as Promise<Output<M>>,
       callRaw: (codec, context, bytes, lane = 'write') =>
         this.#call(
-          { lane, isAsked: true },
+          { shard, lane, isAsked: true },
           context,
           (writer, id) => writer.appendRaw({ id, shard }, codec, context, bytes),
           // The worker answers a codec with what it wrote.
@@ -172,13 +173,13 @@ export class ShardClient {
   }
 
   #call(
-    { lane, isAsked }: { readonly lane: Lane; readonly isAsked: boolean },
+    { shard, lane, isAsked }: { readonly shard: number; readonly lane: Lane; readonly isAsked: boolean },
     context: CallContext,
     append: (writer: RequestWriter, id: number) => number,
   ): Promise<unknown> {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
     if (this.#pending.size >= PENDING_ITEMS_MAX || this.#pendingBytes >= PENDING_BYTES_MAX) {
-      this.#refused += 1;
+      this.#refused.set(shard, this.refusedOf(shard) + 1);
       return Promise.reject(new EngineError('LIM-E001', 'too many calls wait for this shard'));
     }
     const id = this.#freeId();

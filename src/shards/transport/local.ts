@@ -121,7 +121,7 @@ export class LocalShards implements ShardSet {
         restarts: 0,
         pendingItems: this.#client.pendingItems,
         pendingBytes: this.#client.pendingBytes,
-        refused: this.#client.refused,
+        refused: [...this.#engines.keys()].map((shard) => ({ shard, calls: this.#client.refusedOf(shard) })),
         reason: this.#reason,
       },
     ];

@@ -147,7 +147,7 @@ class PoolWorker {
       restarts: this.#restarts,
       pendingItems: this.client.pendingItems,
       pendingBytes: this.client.pendingBytes,
-      refused: this.client.refused,
+      refused: this.#shards.map((shard) => ({ shard, calls: this.client.refusedOf(shard) })),
       reason: this.#reason,
     };
   }

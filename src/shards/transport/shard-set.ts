@@ -22,8 +22,8 @@ export interface WorkerHealth {
   readonly restarts: number;
   readonly pendingItems: number;
   readonly pendingBytes: number;
-  /** Calls since the start that were refused because too much was pending. */
-  readonly refused: number;
+  /** For each shard, the calls since the start that were refused because too much was pending. */
+  readonly refused: readonly { readonly shard: number; readonly calls: number }[];
   /** Why the worker is not serving. */
   readonly reason?: string | undefined;
 }

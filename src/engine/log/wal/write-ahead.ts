@@ -276,6 +276,7 @@ export class WriteAhead implements Journal {
     else await file.write(isStart ? [encodeHeader(this.#generation, this.#options), ...parts] : parts);
     const atMs = performance.now();
     this.#last = { atMs, tookMs: atMs - startedMs };
+    taken[0]?.log.synced((atMs - startedMs) / 1000);
     if (!this.#ownership.isOurs()) throw new EngineError('STO-E001', this.#takenAway());
     for (const { log, append } of taken) log.durable(append);
   }
