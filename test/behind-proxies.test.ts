@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ import { AUTH_FAILURES_PER_MINUTE } from '../src/engine/base/limits.ts';
 import { Refusal } from './conformance/contract.ts';
 import { GrpcClient } from './conformance/grpc-client.ts';
 import { eventually } from './support/eventually.ts';
+import { AUDIENCE, type OidcIssuer, startOidcIssuer } from './support/oidc-issuer.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -81,6 +83,7 @@ const PROXIES: readonly Proxy[] = [
 
 interface Reply {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
@@ -119,10 +122,10 @@ function ask(port: number, path: string, { key = '', json, from, headers, isEnou
       response.on('data', (chunk: string) => {
         text += chunk;
         if (isEnough?.(text) !== true) return;
-        resolve({ status: response.statusCode ?? 0, text });
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
         asked.destroy();
       });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
     },
   );
   asked.on('error', reject);
@@ -153,6 +156,8 @@ for (const proxy of PROXIES)
   for (const http of ['node', 'uws'])
     describe(`behind ${proxy.name}, --http ${http}`, () => {
       let server: TestServer;
+      let issuer: OidcIssuer;
+      const closers: (() => unknown)[] = [];
       let port = 0;
       let folder = '';
       let child: ChildProcess | undefined;
@@ -164,8 +169,17 @@ for (const proxy of PROXIES)
 
       before(async () => {
         if (!canRun) return;
-        server = await startTestServer({ http, basePath: BASE, trustedProxies: '127.0.0.1' });
         port = await freePort();
+        const closing = { after: (close: () => unknown) => void closers.push(close) };
+        issuer = await startOidcIssuer(closing, 'ES256', { writer: { scope: 'memory:write' } });
+        server = await startTestServer({
+          http,
+          basePath: BASE,
+          trustedProxies: '127.0.0.1',
+          oidcIssuer: issuer.url,
+          oidcAudience: AUDIENCE,
+          mcpUrl: `https://localhost:${port}${BASE}/mcp`,
+        });
         folder = mkdtempSync(join(tmpdir(), 'granary-proxy-'));
         const words = proxy.prepare(folder, port, server);
         const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
@@ -189,6 +203,7 @@ for (const proxy of PROXIES)
           await once(child, 'exit');
         }
         await server?.close();
+        for (const close of closers) await close();
         if (folder !== '') rmSync(folder, { recursive: true, force: true });
       });
 
@@ -219,6 +234,32 @@ for (const proxy of PROXIES)
           const place = new URL(headers.get('location') ?? '', server.http + path).pathname;
           assert.equal(place, path.startsWith(BASE) ? `${BASE}/console/` : '/console/', path);
         }
+      });
+
+      test('clients of MCP find the issuer by the public address, and its token opens /mcp', async (t) => {
+        if (!runs(t)) return;
+        const json = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+        const headers = { accept: 'application/json, text/event-stream' };
+        const refused = await ask(port, `${BASE}/mcp`, { json, headers, key: 'a.b.c' });
+        assert.equal(refused.status, 401, refused.text);
+        const place = /resource_metadata="([^"]+)"/.exec(refused.headers['www-authenticate'] ?? '')?.[1] ?? '';
+        const metadata = new URL(place);
+        assert.equal(metadata.origin, `https://localhost:${port}`);
+        const found = await ask(port, metadata.pathname);
+        assert.equal(found.status, 200, found.text);
+        const { resource, authorization_servers } = JSON.parse(found.text);
+        assert.deepEqual([resource, authorization_servers], [`https://localhost:${port}${BASE}/mcp`, [issuer.url]]);
+        for (const key of [await issuer.tokenFor('writer'), server.key]) {
+          const listed = await ask(port, new URL(resource).pathname, { json, headers, key });
+          assert.equal(listed.status, 200, listed.text);
+          assert.match(listed.text, /"name":"recall"/);
+        }
+        const foreign = await ask(port, `${BASE}/mcp`, {
+          json,
+          headers: { ...headers, origin: 'https://elsewhere.example' },
+          key: server.key,
+        });
+        assert.equal(foreign.status, 403, foreign.text);
       });
 
       test('frames of an event stream arrive while it is open', async (t) => {

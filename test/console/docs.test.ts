@@ -39,3 +39,24 @@ test('pages fit the screen in both themes, and the search finds', async (t) => {
     await page.close();
   }
 });
+
+test('the search finds and leads on below a base path', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startTestServer({ basePath: '/granary' });
+  t.after(() => server.close());
+  const at = `${server.http}/granary/docs/`;
+  await eventually('the documents are built', async () => (await fetch(at)).status !== 503);
+  const { page, faults } = await watchedPage(browser, server.http, { look: LOOKS[0]! }); // there are some
+  await page.goto(at);
+  await settled(page, 'Documentation of Granary');
+  // The page loads its scripts from below the base, or the key would do nothing.
+  await page.keyboard.press('/');
+  await fill(page, '#localsearch-input', 'tombstone');
+  await shows(page, 'Keys and names');
+  await page.keyboard.press('Enter');
+  await eventually('a page of the documents is shown', async () =>
+    /^\/granary\/docs\/.+/.test(await inPage<string>(page, 'location.pathname')),
+  );
+  assert.deepEqual(await faults(), []);
+});

@@ -19,7 +19,7 @@ export interface OidcIssuer {
 
 /** `clients`: the claims of each client's tokens. A claim `scope` is the scopes that the client asks for. */
 export async function startOidcIssuer(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   algorithm: 'RS256' | 'ES256' | 'EdDSA',
   clients: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
 ): Promise<OidcIssuer> {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
+import { brotliCompress, constants } from 'node:zlib';
 import type { HttpRequest, ResponseHeaders } from '../http/listener.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -57,16 +58,21 @@ export function inlineScripts(page: string): readonly string[] {
   );
 }
 
+/** Nearly as short as the build's, in a tenth of the time. */
+const QUALITY = 9;
+
 export interface Asset {
   readonly headers: ResponseHeaders;
   readonly etag: string;
   readonly body: Buffer;
-  /** The body as brotli; undefined where that would not be shorter. */
-  readonly brotli: Buffer | undefined;
+  /** The body as brotli; undefined where that would not be shorter, or before a file below a base path was asked for. */
+  brotli: Buffer | undefined;
+  /** How far the compression of a file that a base path changed has come. */
+  compression: 'none' | 'due' | 'begun';
 }
 
 export interface AssetKind {
-  /** A text file (HTML, script, style) as it is served below a base path; one that this changes is not sent compressed. */
+  /** A text file (HTML, script, style) as it is served below a base path; one that this changes is compressed when it is asked for. */
   readonly placed: (text: string, ending: string, basePath: string) => string;
   /** Headers of safety of a file; `page` is undefined for what is no HTML. */
   readonly safety: (page: string | undefined) => ResponseHeaders;
@@ -115,7 +121,8 @@ function assetOf(path: string, { body, isChanged }: Placed, brotli: Buffer | und
     ['vary', 'Accept-Encoding'],
     ...safety(extname(path) === '.html' ? body.toString() : undefined),
   ];
-  return { headers, etag, body, brotli: isChanged ? undefined : brotli };
+  const isDue = isChanged && brotli !== undefined;
+  return { headers, etag, body, brotli: isChanged ? undefined : brotli, compression: isDue ? 'due' : 'none' };
 }
 
 /** Answers with the asset, compressed if the caller takes it so, or with 304 if the caller has it. */
@@ -124,7 +131,19 @@ export function respondAsset(request: HttpRequest, asset: Asset, always: Respons
   if (hasEtag(request.header('if-none-match'), asset.etag)) request.respond(304, headers);
   else if (asset.brotli !== undefined && takesBrotli(request.header('accept-encoding')))
     request.respond(200, [...headers, ['content-encoding', 'br']], asset.brotli);
-  else request.respond(200, headers, asset.body);
+  else {
+    request.respond(200, headers, asset.body);
+    if (asset.compression === 'due') compress(asset);
+  }
+}
+
+/** In the pool of threads: the next answer is compressed. */
+function compress(asset: Asset): void {
+  asset.compression = 'begun';
+  const params = { [constants.BROTLI_PARAM_QUALITY]: QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: asset.body.length };
+  brotliCompress(asset.body, { params }, (error, compressed) => {
+    if (error === null) asset.brotli = compressed;
+  });
 }
 
 /** A proxy may have made the tag a weak one. */

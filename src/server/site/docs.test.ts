@@ -41,6 +41,41 @@ for (const http of ['node', 'uws']) {
   });
 }
 
+test('below a base path every link and file leads to a page of the documents', async (t) => {
+  const server = await startTestServer({ basePath: '/granary' });
+  t.after(() => server.close());
+  const start = '/granary/docs/';
+  await eventually('the documents are built', async () => (await fetch(server.http + start)).status !== 503);
+  const compressed = { headers: { 'accept-encoding': 'br' } };
+  const seen = new Map<string, string>();
+  const asked = [start];
+  const fragments: (readonly [page: string, id: string])[] = [];
+  for (let path = asked.pop(); path !== undefined; path = asked.pop()) {
+    if (seen.has(path)) continue;
+    const answer = await fetch(server.http + path, compressed);
+    const text = await answer.text();
+    assert.equal(answer.status, 200, path);
+    seen.set(path, text);
+    if (!/html/.test(answer.headers.get('content-type') ?? '')) continue;
+    for (const [, given = ''] of text.matchAll(/<[^>]*(?:src|href)="([^"]*)"/g)) {
+      const { origin, pathname, hash } = new URL(given, server.http + path);
+      if (origin !== server.http) continue;
+      assert.ok(pathname.startsWith('/granary/'), `${path}: ${given}`);
+      if (hash !== '') fragments.push([pathname, decodeURIComponent(hash.slice(1))]);
+      // The table of operations has links to the API's own document.
+      if (pathname.startsWith(start)) asked.push(pathname);
+    }
+  }
+  await eventually('a page that was asked for is compressed', async () => {
+    const page = await fetch(`${server.http}${start}concepts`, compressed);
+    assert.equal(await page.text(), seen.get(`${start}concepts`));
+    return page.headers.get('content-encoding') === 'br';
+  });
+  assert.ok(seen.size > 60, `${seen.size} pages and files`);
+  for (const [page, id] of fragments)
+    if (seen.has(page) && id !== 'VPContent') assert.ok(seen.get(page)?.includes(`id="${id}"`), `${page}#${id}`);
+});
+
 test('--no-docs serves none', async (t) => {
   const server = await startTestServer({ docs: 'false' });
   t.after(() => server.close());
