@@ -6372,6 +6372,10 @@ export interface Operations {
       readonly since?: Date | undefined;
       /** Only entries up to this time, in Unix seconds. */
       readonly until?: Date | undefined;
+      /** Only the entry with this number in its chain; other filters do not apply. */
+      readonly seq?: number | undefined;
+      /** Partition of the entry that seq names; the default is 0. */
+      readonly partition?: number | undefined;
       /** Whether the hash chain is recomputed too; the default is false. */
       readonly verify?: boolean | undefined;
     };

@@ -1,7 +1,7 @@
 import type { Input, Output } from 'granary-client';
 import { useState } from 'preact/hooks';
 import { type AddressQuery, useMemoryId, useQuery } from '../../address.ts';
-import { useDo } from '../../ask.ts';
+import { useAsk, useDo } from '../../ask.ts';
 import { useList } from '../../list.ts';
 import type { PageProps } from '../../page.ts';
 import { Fact, Facts } from '../../parts/cards.tsx';
@@ -38,7 +38,13 @@ export default function Audit({ page }: PageProps) {
     return { rows: page.entries, cursor: page.nextCursor ?? undefined, total: page.total ?? undefined };
   });
   const open = query.one('entry');
-  const entry = list.rows.find(({ hash }) => hash === open);
+  const listed = list.rows.find((row) => nameOf(row) === open);
+  const place = placeOf(listed === undefined ? open : '');
+  // An address may name an entry that is not in the list, or not on its first pages.
+  const other = useAsk(place && `${memory} audit ${open}`, (signal) =>
+    client.memory(memory).operations.audit({ ...place }, { signal }),
+  );
+  const entry = listed ?? other.value?.entries[0];
   const isFiltered = FILTERS.some((name) => query.one(name) !== '');
   return (
     <PageFrame page={page} fills actions={allowed.value.has('verifyAuditChain') && <Verify memory={memory} />}>
@@ -51,6 +57,8 @@ export default function Audit({ page }: PageProps) {
         <DayFilter name="to" label="To" />
       </Filters>
       {list.error !== undefined && <ErrorBox error={list.error} again={list.again} />}
+      {other.error !== undefined && <ErrorBox error={other.error} again={other.again} />}
+      {place !== undefined && other.value?.entries.length === 0 && <p role="alert">{`There is no entry ${open}.`}</p>}
       {list.isComplete && list.rows.length === 0 ? (
         <Empty title={isFiltered ? 'No entry fits these filters' : 'The trail is empty'}>
           {isFiltered
@@ -63,9 +71,9 @@ export default function Audit({ page }: PageProps) {
             label="Audit entries"
             columns={COLUMNS}
             rows={list.rows}
-            keyOf={({ hash }) => hash}
+            keyOf={nameOf}
             open={open}
-            onOpen={({ hash }) => query.set({ entry: hash })}
+            onOpen={(row) => query.set({ entry: nameOf(row) })}
             onEnd={list.more}
             total={list.total}
           />
@@ -75,6 +83,16 @@ export default function Audit({ page }: PageProps) {
       <ListFoot list={list} one="entry" what="entries" />
     </PageFrame>
   );
+}
+
+/** Partition and number of an entry, as the address has them; a bound caller sees no numbers. */
+function nameOf({ partition, seq, hash }: Entry): string {
+  return seq === undefined ? hash : `${partition}-${seq}`;
+}
+
+function placeOf(name: string): { readonly partition: number; readonly seq: number } | undefined {
+  const [, partition, seq] = /^(\d{1,3})-([1-9]\d{0,14})$/.exec(name) ?? [];
+  return seq === undefined ? undefined : { partition: Number(partition), seq: Number(seq) };
 }
 
 function filterOf(query: AddressQuery): Input<'audit'> {

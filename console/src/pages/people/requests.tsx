@@ -49,6 +49,7 @@ export function Requests({ memory }: { readonly memory: string }) {
               <span class={request.overdue ? 'bad' : undefined}>
                 day {request.daysUsed} of {request.daysAllowed}, due <ExactTime at={request.dueAt} />
               </span>{' '}
+              {allowed.value.has('reportSubjectRequest') && <Reports memory={memory} request={request} />}
               {allowed.value.has('closeSubjectRequest') && (
                 <button type="button" onClick={() => setClosing(request)}>
                   Close…
@@ -67,6 +68,40 @@ export function Requests({ memory }: { readonly memory: string }) {
       )}
     </section>
   );
+}
+
+const LANGUAGES = { en: 'Report in English', de: 'Report in German' } as const;
+
+/** Buttons that save the report as one HTML file, which prints well. */
+function Reports({ memory, request: { requestId } }: { readonly memory: string; readonly request: Request }) {
+  const { client } = useSession();
+  const doing = useDo(async (language: keyof typeof LANGUAGES) => {
+    const asked = { requestId, format: 'html', language } as const;
+    const page: unknown = await client.memory(memory).operations.reportSubjectRequest(asked);
+    save(new Blob([String(page)], { type: 'text/html' }), `${requestId}-${language}.html`);
+  });
+  return (
+    <>
+      {(['en', 'de'] as const).map((language) => (
+        <button key={language} type="button" disabled={doing.isRunning} onClick={() => void doing.run(language)}>
+          {LANGUAGES[language]}
+        </button>
+      ))}
+      {doing.error !== undefined && <ErrorBox error={doing.error} />}
+    </>
+  );
+}
+
+const SAVED_MS = 60_000;
+
+/** Lets the browser save the bytes as a file. */
+function save(bytes: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(bytes);
+  link.download = name;
+  link.click();
+  // Some browsers read it later.
+  setTimeout(() => URL.revokeObjectURL(link.href), SAVED_MS);
 }
 
 interface FormProps {
@@ -136,7 +171,7 @@ function CloseRequest({ memory, request, onClose, onDone }: FormProps & { readon
         }}
       >
         <p>
-          <code>granary dsr report</code> writes the report to hand over, as HTML or PDF.
+          Save the report first: it is what is handed over. <code>granary dsr report</code> writes it as PDF too.
         </p>
         <label for={`${id}-outcome`}>Outcome</label>
         <select

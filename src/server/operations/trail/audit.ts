@@ -21,6 +21,15 @@ const Input = Type.Object({
   actor: Type.Optional(Type.String({ description: 'Only entries of this actor.' })),
   since: Type.Optional(Type.Integer({ description: 'Only entries from this time on, in Unix seconds.' })),
   until: Type.Optional(Type.Integer({ description: 'Only entries up to this time, in Unix seconds.' })),
+  seq: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Only the entry with this number in its chain; other filters do not apply.',
+    }),
+  ),
+  partition: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Partition of the entry that seq names; the default is 0.', default: 0 }),
+  ),
   verify: Type.Optional(
     Type.Boolean({ description: 'Whether the hash chain is recomputed too; the default is false.', default: false }),
   ),
@@ -51,7 +60,8 @@ export const audit = defineOperation({
   example: { event_type: ['memory.*'], user: 'ada', limit: 20 },
   needs: 'read',
   on: 'memory',
-  reach: ({ verify }) => (verify === true ? 'memory' : 'binding'),
+  // Numbers would tell a bound caller how many entries of others there are.
+  reach: ({ verify, seq }) => (verify === true || seq !== undefined ? 'memory' : 'binding'),
   access: 'calls',
   mutates: false,
   paged: true,
@@ -64,6 +74,7 @@ export const audit = defineOperation({
   errors: ['VAL-E001', 'VAL-E004', 'AUT-E001'],
   http: [{ verb: 'GET', path: 'M/audit' }],
   async run(input, context) {
+    if (input.seq !== undefined) return entryAt(context, { seq: input.seq, partition: input.partition ?? 0 });
     const { cursors } = context.services;
     const { limit, offset, order, after } = readPage(input, SCOPE, context.warnings, (cursor) =>
       cursors.read(cursor, SCOPE),
@@ -84,6 +95,14 @@ export const audit = defineOperation({
     };
   },
 });
+
+/** The page with the one entry of that number; empty where there is none. */
+async function entryAt(context: Context, { seq, partition }: { readonly seq: number; readonly partition: number }) {
+  const from = Array.from({ length: context.memory.partitions }, (_, at) => (at === partition ? seq : 0));
+  const { entries } = await context.call('auditPage', { filter: {}, order: 'desc', limit: 1, from });
+  const found = entries.filter((entry) => entry.seq === seq && entry.partition === partition);
+  return { entries: found, total: found.length, nextCursor: null, chainValid: undefined };
+}
 
 /**
  * For a caller that may see only some entries, removes members that would reveal the number of others: seq, and grain
