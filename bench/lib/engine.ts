@@ -7,6 +7,7 @@ import type { MemorySettings } from '../../src/engine/calls/memory.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { takeOwnership } from '../../src/engine/log/wal/owner.ts';
 import { Maintenance } from '../../src/shards/transport/maintenance.ts';
+import { SealThread } from '../../src/shards/transport/seal-client.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7);
 const INDEX_HEAP_MB = 512;
@@ -36,6 +37,7 @@ export async function openShard(folder: string, options: { indexHeapMb?: number 
     writeAhead: { directory: wal, workers: 1, worker: 0, mark: takeOwnership(wal) },
     indexHeapBytes: (options.indexHeapMb ?? INDEX_HEAP_MB) * 1_048_576,
     onFatal: fail,
+    sealer: new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url)),
   });
   const maintenance = new Maintenance({ engines: [engine], onBug: fail });
   const close = async (): Promise<void> => {

@@ -8,6 +8,7 @@ import { MERGE_FANOUT, TAIL_GRAINS_SEAL } from '../../src/engine/base/limits.ts'
 import { BlindTokens } from '../../src/engine/crypto/blind-tokens.ts';
 import type { Sliced } from '../../src/engine/index/files/section.ts';
 import { HeapBudget } from '../../src/engine/index/heap-budget.ts';
+import { indexTokens } from '../../src/engine/index/index-tokens.ts';
 import type { IndexedGrain } from '../../src/engine/index/parts/part.ts';
 import { type IndexKeys, type SegmentChange, ShardIndex } from '../../src/engine/index/shard-index.ts';
 import { makeFolder } from '../lib/folder.ts';
@@ -184,16 +185,9 @@ class Bench {
 
 function benchKeys(): IndexKeys {
   const key = randomBytes(32);
-  const blind = new BlindTokens(randomBytes(32));
-  const tokens = {
-    term: (text: string) => blind.term(text),
-    terms: blind.terms.bind(blind),
-    facet: (facet: string, value: string) => blind.facet(facet === 'pair' ? 'pair' : 'entity', value),
-    writeFacet: (facet: string, value: string, into: Buffer, at: number) =>
-      blind.writeFacet(facet === 'pair' ? 'pair' : 'entity', value, into, at),
-    keyed: (kind: string, name: string | number) => blind.facet('reply', `${kind}/${name}`),
-  };
-  return { indexKey: () => ({ id: 1, key }), indexKeyById: () => key, tokens: () => tokens };
+  const tokenKey = randomBytes(32);
+  const tokens = indexTokens(new BlindTokens(tokenKey));
+  return { indexKey: () => ({ id: 1, key }), indexKeyById: () => key, tokens: () => tokens, tokenKey: () => tokenKey };
 }
 
 function addressOf(number: number): string {

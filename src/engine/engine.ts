@@ -23,6 +23,7 @@ import { refuseAccessToMemory, refuseDeactivated } from './govern/decide.ts';
 import { SYSTEM_ACTOR } from './govern/trail/audit.ts';
 import { CorruptBlock } from './index/files/section.ts';
 import { HeapBudget } from './index/heap-budget.ts';
+import type { Sealer } from './index/sealing.ts';
 import { ShardIndex } from './index/shard-index.ts';
 import { VectorIndex } from './index/vectors/vector-index.ts';
 import { holdsBuckets } from './keys/bucket-files.ts';
@@ -78,6 +79,8 @@ export interface EngineOptions {
   readonly isAlone?: (() => boolean) | undefined;
   /** Called between two groups of writes: requests that have arrived meanwhile may run. */
   readonly betweenGroups?: (() => void) | undefined;
+  /** Writes the segments of large tails in another thread. */
+  readonly sealer?: Sealer | undefined;
   /** Replaces the LMDB store (simulator). */
   readonly log?: Log | undefined;
   /** Grains in the tail at which a seal begins; tests lower it. */
@@ -128,6 +131,7 @@ export class Engine {
     this.#queue = new WriteQueue(store, fatal, options.betweenGroups);
     this.#housekeeper = new Housekeeper(store, this.#queue, {
       sealGrains: options.sealGrains,
+      sealer: options.sealer,
       onFatal: fatal,
     });
     this.#atOnce = {
@@ -365,6 +369,7 @@ export class Engine {
       await this.#housekeeper.pause();
       await this.#sealVectors();
     }
+    await this.store.index.endSeal();
     this.store.vectors.close();
     this.store.index.close();
     this.store.keys.close();
@@ -376,6 +381,7 @@ export class Engine {
     this.store.eventBell.close();
     this.#queue.fail(new EngineError('STO-E002', 'the shard was abandoned'));
     this.#housekeeper.stop();
+    await this.store.index.endSeal();
     this.store.vectors.close();
     this.store.index.close();
     this.store.keys.close();

@@ -2,10 +2,15 @@
 // is no worker.
 import { Engine } from '../engine/engine.ts';
 import type { OpenEngine } from '../shards/transport/engine-door.ts';
+import { SealThread } from '../shards/transport/seal-client.ts';
 import { serveShards } from '../shards/transport/worker.ts';
 import { CODECS } from './operations/codecs.ts';
+import { threadEntry } from './thread-entry.ts';
+
+/** Shared by the shards of the thread. */
+const sealer = new SealThread(threadEntry('seal-thread', import.meta.url));
 
 export const openEngine: OpenEngine = (options, { onBug, isAlone, betweenGroups }) =>
-  Engine.open({ ...options, onFatal: onBug, isAlone, betweenGroups });
+  Engine.open({ ...options, onFatal: onBug, isAlone, betweenGroups, sealer });
 
 export default serveShards({ openEngine, codecs: CODECS });

@@ -5,6 +5,7 @@ import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { type Call, type CallContext, isReadCall } from '../../src/shards/protocol.ts';
 import { Maintenance } from '../../src/shards/transport/maintenance.ts';
+import { SealThread } from '../../src/shards/transport/seal-client.ts';
 import { armCut, CutLog, watchFileSystem } from './cut.ts';
 
 export interface ChildOptions {
@@ -12,6 +13,8 @@ export interface ChildOptions {
   readonly shards: number;
   readonly masterKey: string;
   readonly sealGrains: number;
+  /** True: another thread writes the files of seals. */
+  readonly sealsInThread: boolean;
   /** Steps after which the process ends itself, counted from the start or from the first call. */
   readonly cut?: { readonly steps: number; readonly from: 'start' | 'work' };
 }
@@ -42,6 +45,10 @@ function fatal(error: unknown): void {
   process.send!({ kind: 'fatal', problem } satisfies Report, undefined, undefined, () => process.exit(70));
 }
 
+const sealer = options.sealsInThread
+  ? new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url))
+  : undefined;
+
 function openShard(shard: number): Promise<Engine> {
   const { directory, shards, sealGrains } = options;
   const own = join(directory, `shard-${shard}`);
@@ -54,6 +61,7 @@ function openShard(shard: number): Promise<Engine> {
     masterKeys: [Buffer.from(options.masterKey, 'hex')],
     indexHeapBytes: 16 << 20,
     sealGrains,
+    sealer,
     log: new CutLog(openLmdbLog(join(own, 'log'), { stamp })),
     onFatal: fatal,
   });

@@ -17,6 +17,8 @@ function target(shards: number, partitions: number): Target {
           shards,
           masterKey: MASTER_KEY,
           sealGrains: random.between(8, 64),
+          // A thread takes longer to start than most of the lives last.
+          sealsInThread: random.between(0, 3) === 0,
           ...(cut === undefined ? {} : { cut }),
         },
         partitions,

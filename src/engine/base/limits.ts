@@ -340,6 +340,14 @@ export const TAIL_GRAINS_MAX = 65_536;
 /** When all tails of a thread hold the first number of grains, those that hold at least the second are sealed. */
 export const THREAD_TAIL_GRAINS = 65_536;
 export const TAIL_GRAINS_SHARED = 16_384;
+/**
+ * Tails with fewer grains, or with fewer for each of their memories, are sealed by their own thread: the way to another one
+ * would take longer.
+ */
+export const SEALER_GRAINS_MIN = 8_192;
+export const SEALER_MEMORY_GRAINS_MIN = 64;
+/** A thread that seals ends after this time without a seal, and gives its memory back. */
+export const SEALER_IDLE_MS = 10_000;
 /** A tail without writes for this long is sealed. */
 export const IDLE_SEAL_MS = 2_000;
 /** Delay before housekeeping is retried after a storage error. */

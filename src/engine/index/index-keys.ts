@@ -22,6 +22,8 @@ export interface IndexKeys {
   /** A key that seals a chunk of the memory. CRY-E002 when the memory and its keys are gone, LostKey. */
   indexKeyById(id: number, memory: number): Uint8Array;
   tokens(memory: number): IndexTokens;
+  /** The key of these tokens, 32 bytes. */
+  tokenKey(memory: number): Uint8Array;
 }
 
 /**

@@ -6,13 +6,13 @@
 // no manifest names; a crash after it leaves the new files in force. There is never a mixture.
 
 import { assert } from '../base/assert.ts';
-import { isFileError, storageError } from '../base/durable-file.ts';
 import { EngineError } from '../base/errors.ts';
 import { INDEX_CHUNKS_OPEN_MAX, INDEX_MEMORIES_OPEN_MAX, INDEX_PROBLEMS_MAX, TAIL_GRAINS_MAX } from '../base/limits.ts';
 import type { Log, Sequence } from '../log/log.ts';
+import { type SequenceRange, writeSegment } from './files/new-segment.ts';
 import { CorruptBlock, type Sliced } from './files/section.ts';
 import { type SegmentChange, SegmentChanges } from './files/segment-change.ts';
-import { SegmentFile, SegmentWriter } from './files/segment-file.ts';
+import { SegmentFile, type SegmentWriter } from './files/segment-file.ts';
 import { SegmentSet } from './files/segment-set.ts';
 import type { HeapBudget } from './heap-budget.ts';
 import { type IndexKeys, newestKey } from './index-keys.ts';
@@ -28,8 +28,9 @@ import {
   type Verification,
 } from './parts/part.ts';
 import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './parts/rewrite.ts';
-import { writeTails } from './parts/seal.ts';
 import { TailSet } from './parts/tail.ts';
+import type { Sealer } from './sealing.ts';
+import { TailSealing } from './tail-sealing.ts';
 import { type SegmentReport, verifySegments } from './verify.ts';
 
 export type { SegmentChange } from './files/segment-change.ts';
@@ -71,6 +72,7 @@ export class ShardIndex {
   readonly #view: ShardView;
   readonly #memories = new Map<number, MemoryIndex>();
   readonly #changes: SegmentChanges;
+  readonly #sealed: TailSealing;
   readonly #dropped = new Set<number>();
   /** Chunks with a bad block: file to memories. */
   readonly #damaged = new Map<SegmentFile, Set<number>>();
@@ -100,6 +102,7 @@ export class ShardIndex {
     this.#active = new TailSet(this.#segments.sealedSequence);
     this.#publishedSequence = this.#segments.sealedSequence;
     this.#changes = new SegmentChanges(this.#segments, bitmaps, this.#dropped);
+    this.#sealed = new TailSealing(this.#segments, this.#keys, this.removed);
     this.#view = this.#makeView(options);
   }
 
@@ -126,6 +129,11 @@ export class ShardIndex {
   /** Grains that are not in a segment yet. */
   get tailGrains(): number {
     return this.#active.grains + (this.#frozen?.tails.grains ?? 0);
+  }
+
+  /** Memories with records that are not in a segment yet, counted for each tail set. */
+  get tailMemories(): number {
+    return this.#active.tails.size + (this.#frozen?.tails.tails.size ?? 0);
   }
 
   /** True when writes should wait for a seal. */
@@ -239,9 +247,10 @@ export class ShardIndex {
   /**
    * Freezes the tails and writes them as a segment file; everything up to `upTo` was published. A seal that was
    * abandoned is tried again first, with its own `upTo`: check `sealedSequence`. STO-E001 when the disk refuses;
-   * nothing is lost, and `seal` may be called again.
+   * nothing is lost, and `seal` may be called again. With a `sealer`, another thread writes the file: when the steps have
+   * nothing to do, `sealsElsewhere` says so.
    */
-  seal(upTo: Sequence): Sliced<SegmentChange> {
+  seal(upTo: Sequence, sealer?: Sealer): Sliced<SegmentChange> {
     assert(!this.#sealing, 'one seal runs at a time');
     if (this.#frozen === undefined) {
       assert(upTo >= this.#publishedSequence, 'a seal takes everything that was published');
@@ -249,7 +258,17 @@ export class ShardIndex {
       this.#active = new TailSet(upTo);
       this.#publishedSequence = upTo;
     }
-    return this.#seal(this.#frozen);
+    return this.#seal(this.#frozen, sealer);
+  }
+
+  /** While another thread writes a seal's file: resolves when that has ended. The steps of the seal have nothing to do until then. */
+  get sealsElsewhere(): Promise<void> | undefined {
+    return this.#sealed.ended;
+  }
+
+  /** Gives up a seal in another thread. Resolves when nobody writes its file any more. Call before `close`. */
+  async endSeal(): Promise<void> {
+    await this.#sealed.cancel();
   }
 
   /** A merge that is worthwhile now, or undefined. The merge may return undefined when it meets a bad block. */
@@ -349,17 +368,15 @@ export class ShardIndex {
     this.#segments.close();
   }
 
-  *#seal(frozen: { readonly tails: TailSet; readonly upTo: Sequence }): Sliced<SegmentChange> {
+  *#seal(
+    frozen: { readonly tails: TailSet; readonly upTo: Sequence },
+    sealer: Sealer | undefined,
+  ): Sliced<SegmentChange> {
     this.#sealing = true;
     try {
       const { tails, upTo } = frozen;
       const range = { first: tails.base + 1, last: upTo };
-      const added =
-        tails.tails.size === 0
-          ? undefined
-          : yield* this.#write(range, (writer) =>
-              writeTails(tails, writer, { keys: this.#keys, isRemoved: (at) => this.removed.get(at) }),
-            );
+      const added = yield* this.#sealed.write(tails, range, sealer);
       const edit = { added, sealedSequence: upTo };
       return this.#changes.make('seal', edit, () => {
         this.#frozen = undefined;
@@ -463,24 +480,9 @@ export class ShardIndex {
   }
 
   /** Writes a file through `fill`; undefined when `fill` wrote nothing. */
-  *#write(
-    range: { first: Sequence; last: Sequence },
-    fill: (writer: SegmentWriter) => Sliced<void>,
-  ): Sliced<SegmentFile | undefined> {
+  *#write(range: SequenceRange, fill: (writer: SegmentWriter) => Sliced<void>): Sliced<SegmentFile | undefined> {
     const { id, path } = this.#segments.allocate();
-    let writer: SegmentWriter | undefined;
-    try {
-      writer = new SegmentWriter(path);
-      yield* fill(writer);
-      if (writer.chunks === 0) return undefined;
-      yield* writer.finish(range);
-      writer = undefined;
-      return SegmentFile.open(path, id);
-    } catch (error) {
-      throw isFileError(error) ? storageError('a segment cannot be written', error) : error;
-    } finally {
-      writer?.abandon();
-    }
+    return (yield* writeSegment(path, range, fill)) === 0 ? undefined : SegmentFile.open(path, id);
   }
 
   #reached(sequence: Sequence): void {

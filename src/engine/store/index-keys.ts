@@ -1,31 +1,15 @@
 // The keys that the index needs: index keys by memory and by id, and the blind tokens of a memory.
 
 import { EngineError } from '../base/errors.ts';
-import type { BlindKind } from '../crypto/blind-tokens.ts';
 import { type IndexKeys, LostKey } from '../index/index-keys.ts';
+import { facetTokenOf, indexTokens } from '../index/index-tokens.ts';
 import type { Facet } from '../index/parts/part.ts';
 import type { Memory } from './memory.ts';
 import type { Store } from './store.ts';
 
-/** Subject and object share a kind, so that a name has the same token in both places. */
-const FACET_KINDS: Record<Facet, BlindKind> = {
-  type: 'type',
-  namespace: 'namespace',
-  tag: 'tag',
-  user: 'user_id',
-  session: 'session',
-  subject: 'entity',
-  relation: 'relation',
-  object: 'entity',
-  pair: 'pair',
-  source: 'source',
-  field: 'field',
-  call: 'call',
-};
-
 /** The blind token of a facet's value, the same in every sealed part of the memory: 16 bytes as latin1. */
 export function facetToken(memory: Memory, facet: Facet, value: string): string {
-  return memory.tokens.facet(FACET_KINDS[facet], value).toString('latin1');
+  return facetTokenOf(memory.tokens, facet, value).toString('latin1');
 }
 
 export function indexKeys(store: Store): IndexKeys {
@@ -36,16 +20,8 @@ export function indexKeys(store: Store): IndexKeys {
         return { id: index, key: store.keys.get(index) };
       }),
     indexKeyById: (id, memory) => orLost(store, memory, () => store.keys.get(id)),
-    tokens: (memory) => {
-      const { tokens } = orLost(store, memory, () => store.memory(memory));
-      return {
-        term: (text) => tokens.term(text),
-        terms: (texts, from, to, high, low) => tokens.terms(texts, from, to, high, low),
-        facet: (facet, value) => tokens.facet(FACET_KINDS[facet], value),
-        writeFacet: (facet, value, into, at) => tokens.writeFacet(FACET_KINDS[facet], value, into, at),
-        keyed: (kind, key) => tokens.facet('scope', `${kind}:${key}`),
-      };
-    },
+    tokens: (memory) => indexTokens(orLost(store, memory, () => store.memory(memory)).tokens),
+    tokenKey: (memory) => orLost(store, memory, () => store.keys.get(store.memory(memory).keyIds.token)),
   };
 }
 

@@ -22,6 +22,12 @@ const RECENT_MASK = 255;
 /** Random, so that nobody can choose colliding keys. */
 const seed = randomInt(2 ** 32);
 
+/** The integers of a table's entries and nodes. */
+export interface ListColumns {
+  readonly entries: Int32Array<ArrayBuffer>;
+  readonly nodes: Int32Array<ArrayBuffer>;
+}
+
 interface View {
   docs: Uint32Array;
   count: number;
@@ -30,7 +36,7 @@ interface View {
 
 export class ListTable {
   #entries = new Int32Array(ENTRY_INTS * 64);
-  readonly #keys: (string | number)[] = [];
+  #keys: (string | number)[] = [];
   /** Open addressing; entry number + 1, 0 is free. At most half full. */
   #slots = new Int32Array(128);
   /** (value, next) pairs. Unsigned values keep their 32 bits. */
@@ -39,6 +45,28 @@ export class ListTable {
   readonly #views = new Map<number, View>();
   /** The last used entry, by the low bits of its owner. */
   readonly #recent = new Int32Array(RECENT_MASK + 1);
+
+  /** Lists in the form in which `columns` and `key` gave them. They can be read, but neither found by key nor added to. */
+  static of({ entries, nodes }: ListColumns, keys: (string | number)[]): ListTable {
+    const table = new ListTable();
+    table.#entries = entries;
+    table.#nodes = nodes;
+    table.#keys = keys;
+    return table;
+  }
+
+  /** Copies of the entries and nodes so far. */
+  columns(): ListColumns {
+    return {
+      entries: this.#entries.slice(0, this.size * ENTRY_INTS),
+      nodes: this.#nodes.slice(0, this.#nodeCount * 2),
+    };
+  }
+
+  /** The keys of the entries `from` to `to - 1`. */
+  keys(from: number, to: number): (string | number)[] {
+    return this.#keys.slice(from, to);
+  }
 
   /** Entries so far. */
   get size(): number {

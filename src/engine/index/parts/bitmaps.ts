@@ -84,6 +84,19 @@ export class Bitmap {
     return false;
   }
 
+  /** The ordinals in first..last whose bit is set, ascending. */
+  all(first: Ordinal, last: Ordinal): Ordinal[] {
+    const found: Ordinal[] = [];
+    for (let ordinal = first; ordinal <= last; ) {
+      if (ordinal % 32 === 0 && !this.any(ordinal, Math.min(last, ordinal + 31))) ordinal += 32;
+      else {
+        if (this.get(ordinal)) found.push(ordinal);
+        ordinal += 1;
+      }
+    }
+    return found;
+  }
+
   /** The changed pages as state entries. Call `exportDone` when the transaction that writes them has ended. */
   export(): StateEntry[] {
     const entries: StateEntry[] = [];

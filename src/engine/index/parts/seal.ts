@@ -4,7 +4,6 @@ import { assert } from '../../base/assert.ts';
 import { KEY_BYTES } from '../../crypto/envelope.ts';
 import type { Sequence } from '../../log/log.ts';
 import { encodePrefixes, type PrefixEntries } from '../address/segment.ts';
-import type { PrefixTable } from '../address/tail.ts';
 import { encodeContext } from '../context/segment.ts';
 import { encodeDocs } from '../docs/segment.ts';
 import { FACET_TOKEN_BYTES, hasNames } from '../facet/layout.ts';
@@ -18,10 +17,11 @@ import { encodeKeyed, type KeyedEntry, keyOf } from '../keyed/segment.ts';
 import { encodeNumbers } from '../numbers/segment.ts';
 import { encodeText, TextChunk } from '../text/segment.ts';
 import { CHUNK_ID_BYTES, ChunkWriter, SealedChunk } from './chunk.ts';
+import type { FrozenTail, FrozenTails } from './frozen-tail.ts';
 import { mergeChunks } from './merge.ts';
 import { SLICE_STEPS } from './merge-input.ts';
 import { FACETS, type Facet, KEYED, type Keyed, type NumberField } from './part.ts';
-import { entryId, type Tail, type TailEntries, type TailSet } from './tail.ts';
+import { entryId, type TailEntries } from './tail.ts';
 
 // Object.entries widens the keys of FACETS and KEYED to strings.
 const FACET_NAMES = new Map<number, Facet>(Object.entries(FACETS).map(([name, id]) => [id, name as Facet]));
@@ -32,13 +32,13 @@ const SEAL_HEAP_BYTES = 4 * 1_048_576;
 const SLICE_TOKENS = 128;
 
 export interface SealOptions {
-  readonly keys: IndexKeys;
+  readonly keys: Pick<IndexKeys, 'indexKey' | 'tokens'>;
   /** True for an ordinal (or another sequence number) whose record was removed: it is not written. */
   readonly isRemoved: (sequence: Sequence) => boolean;
 }
 
 /** Writes a chunk for every tail of the set, which no longer changes. */
-export function* writeTails(set: TailSet, writer: SegmentWriter, options: SealOptions): Sliced<void> {
+export function* writeTails(set: FrozenTails, writer: SegmentWriter, options: SealOptions): Sliced<void> {
   const memories = [...set.tails.keys()].sort((a, b) => a - b);
   const addresses = yield* byOwner(set.addresses);
   const identities = yield* byOwner(set.identities);
@@ -69,7 +69,7 @@ export function* writeTails(set: TailSet, writer: SegmentWriter, options: SealOp
   }
 }
 
-function hasRemoved(tail: Tail, isRemoved: SealOptions['isRemoved']): boolean {
+function hasRemoved(tail: FrozenTail, isRemoved: SealOptions['isRemoved']): boolean {
   for (let doc = 0; doc < tail.docCount; doc++) if (isRemoved(tail.ordinals[doc]!)) return true;
   return false;
 }
@@ -79,7 +79,7 @@ function hasRemoved(tail: Tail, isRemoved: SealOptions['isRemoved']): boolean {
  * chunk is merged into the file. So a grain that was removed in time never reaches the disk, not even sealed.
  */
 function* writeWithoutRemoved(parts: {
-  readonly tail: Tail;
+  readonly tail: FrozenTail;
   readonly tokens: IndexTokens;
   readonly encode: (sink: ChunkSink) => Sliced<void>;
   readonly writer: SegmentWriter;
@@ -110,7 +110,7 @@ function* writeWithoutRemoved(parts: {
 }
 
 interface Encoding {
-  readonly tail: Tail;
+  readonly tail: FrozenTail;
   readonly tokens: IndexTokens;
   readonly addresses: PrefixEntries | undefined;
   readonly identities: PrefixEntries | undefined;
@@ -146,13 +146,13 @@ function* encodeTail(encoding: Encoding): Sliced<void> {
 }
 
 /** A tail has its columns in memory; a merge computes them in slices. */
-function* columnOf(tail: Tail, field: NumberField): Sliced<Float64Array | undefined> {
+function* columnOf(tail: FrozenTail, field: NumberField): Sliced<Float64Array | undefined> {
   yield;
   return tail.numbers(field);
 }
 
 function* facetsOf(
-  tail: Tail,
+  tail: FrozenTail,
   tokens: IndexTokens,
 ): Sliced<{ byFacet: ReadonlyMap<number, FacetValues>; docsOfAll: number }> {
   const { table } = tail.facetEntries;
@@ -180,7 +180,7 @@ function* facetsOf(
   return { byFacet, docsOfAll };
 }
 
-function* keyedOf(tail: Tail, tokens: IndexTokens): Sliced<Map<number, KeyedEntry[]>> {
+function* keyedOf(tail: FrozenTail, tokens: IndexTokens): Sliced<Map<number, KeyedEntry[]>> {
   const { table } = tail.keyedEntries;
   const byKind = new Map<number, KeyedEntry[]>();
   for (const [id, entries] of yield* entriesById(tail.keyedEntries)) {
@@ -219,7 +219,7 @@ function nameOf<T>(names: ReadonlyMap<number, T>, id: number): T {
 }
 
 /** The entries of a shared table, by tail number. */
-function* byOwner(table: PrefixTable): Sliced<Map<number, PrefixEntries>> {
+function* byOwner(table: FrozenTails['addresses']): Sliced<Map<number, PrefixEntries>> {
   const entries = table.entries();
   const counts = new Map<number, number>();
   for (let at = 0; at < entries.length; at += 4) {
@@ -247,7 +247,7 @@ function* byOwner(table: PrefixTable): Sliced<Map<number, PrefixEntries>> {
 }
 
 /** Smallest and largest sequence number in a tail. */
-function rangeOf(tail: Tail): { first: Sequence; last: Sequence } {
+function rangeOf(tail: FrozenTail): { first: Sequence; last: Sequence } {
   let first = tail.docCount > 0 ? tail.ordinals[0]! : Number.POSITIVE_INFINITY;
   let last = tail.lastOrdinal;
   const { table, newest } = tail.keyedEntries;

@@ -36,6 +36,13 @@ function pairOf(subjectEntry: number, relationEntry: number): number {
   return subjectEntry * PAIR_SCALE + relationEntry;
 }
 
+/** The facet value of an entry. */
+export function facetTextOf(facets: ListTable, entry: number): string {
+  const key = facets.key(entry);
+  if (typeof key === 'string') return key;
+  return pairKey(String(facets.key(Math.floor(key / PAIR_SCALE))), String(facets.key(key % PAIR_SCALE)));
+}
+
 export class TailSet {
   /** Everything up to this sequence number is sealed elsewhere; this set begins after it. */
   readonly base: Sequence;
@@ -235,10 +242,7 @@ export class Tail implements IndexPart {
 
   /** The value of an entry of `facetEntries`. */
   facetText(entry: number): string {
-    const { facets } = this.#set;
-    const key = facets.key(entry);
-    if (typeof key === 'string') return key;
-    return pairKey(String(facets.key(Math.floor(key / PAIR_SCALE))), String(facets.key(key % PAIR_SCALE)));
+    return facetTextOf(this.#set.facets, entry);
   }
 
   /** For sealing: its keyed entries, in the same form. */

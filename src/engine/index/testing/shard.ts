@@ -1,15 +1,16 @@
 // A shard for tests: state in a Map, keys from a seed, grains derived from small numbers.
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BlindTokens } from '../../crypto/blind-tokens.ts';
 import type { Log } from '../../log/log.ts';
 import { ROLES, type Turn } from '../context/turn.ts';
 import type { Sliced } from '../files/section.ts';
 import { HeapBudget } from '../heap-budget.ts';
+import { indexTokens } from '../index-tokens.ts';
 import { fieldKey, type IndexedGrain, NOT_TEXT } from '../parts/part.ts';
 import { type IndexKeys, type SegmentChange, ShardIndex } from '../shard-index.ts';
-import { oneByOne } from '../text/memory-chunk.ts';
 
 /** The state of a log, in order of keys. */
 export class StateOnly implements Pick<Log, 'getState' | 'scanState'> {
@@ -35,6 +36,7 @@ export class StateOnly implements Pick<Log, 'getState' | 'scanState'> {
 export class TestKeys implements IndexKeys {
   readonly versions = new Map<number, number>();
   readonly destroyed = new Set<number>();
+  readonly #tokens = new Map<number, ReturnType<IndexKeys['tokens']>>();
 
   indexKey(memory: number): { id: number; key: Uint8Array } {
     const id = memory * 1_000 + (this.versions.get(memory) ?? 1);
@@ -47,16 +49,16 @@ export class TestKeys implements IndexKeys {
   }
 
   tokens(memory: number): ReturnType<IndexKeys['tokens']> {
-    const token = (kind: string, text: string | number, bytes: number): Uint8Array =>
-      createHmac('sha256', `token key ${memory}`).update(`${kind}/${text}`).digest().subarray(0, bytes);
-    const term = (text: string): Uint8Array => token('term', text, 8);
-    return {
-      term,
-      terms: oneByOne(term),
-      facet: (facet, value) => token(facet, value, 16),
-      writeFacet: (facet, value, into, at) => into.set(token(facet, value, 16), at),
-      keyed: (kind, key) => token(kind, key, 16),
-    };
+    let made = this.#tokens.get(memory);
+    if (made === undefined) {
+      made = indexTokens(new BlindTokens(this.tokenKey(memory)));
+      this.#tokens.set(memory, made);
+    }
+    return made;
+  }
+
+  tokenKey(memory: number): Uint8Array {
+    return createHash('sha256').update(`token key ${memory}`).digest();
   }
 }
 

@@ -38,8 +38,11 @@ const SLICE_TERMS = 512;
 const SLICE_WORDS = 4_096;
 const SLICE_COUNTED = 65_536;
 
+/** The texts of a tail, as a seal reads them. */
+export type FrozenText = Pick<TextTail, 'names' | 'wordCount' | 'countWords' | 'spreadWords' | 'lengths' | 'docCount'>;
+
 /** Writes the text sections of a tail that no longer changes. */
-export function* encodeText(tail: TextTail, tokens: BlindTerms, sink: ChunkSink): Sliced<void> {
+export function* encodeText(tail: FrozenText, tokens: BlindTerms, sink: ChunkSink): Sliced<void> {
   const { names } = tail;
   const high = new Uint32Array(names.length);
   const low = new Uint32Array(names.length);

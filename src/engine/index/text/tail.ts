@@ -103,6 +103,11 @@ export class TextTail implements TextPart {
     return this.#names;
   }
 
+  /** For sealing in another thread: the words of all texts. */
+  get words(): WordLog {
+    return this.#words;
+  }
+
   /** For sealing: words of all texts. */
   get wordCount(): number {
     return this.#words.count;

@@ -19,11 +19,28 @@ const WORDS_FIRST = 64;
 
 export class WordLog {
   /** All but the first have CHUNK_WORDS words. */
-  readonly #chunks: Int32Array[] = [new Int32Array(WORDS_FIRST * FIELDS)];
+  #chunks: Int32Array<ArrayBuffer>[] = [new Int32Array(WORDS_FIRST * FIELDS)];
   /** The chunk that is being filled, and the index of its next word. */
-  #chunk: Int32Array = this.#chunks[0]!;
+  #chunk: Int32Array<ArrayBuffer> = this.#chunks[0]!;
   #at = 0;
   #count = 0;
+
+  /** A log of the words in `chunks`, in the form in which `chunk` gave them. No word can be added. */
+  static of(chunks: Int32Array<ArrayBuffer>[], count: number): WordLog {
+    const log = new WordLog();
+    log.#chunks = chunks;
+    log.#count = count;
+    return log;
+  }
+
+  get chunks(): number {
+    return this.#chunks.length;
+  }
+
+  /** A copy of the chunk with that number. */
+  chunk(number: number): Int32Array<ArrayBuffer> {
+    return this.#chunks[number]!.slice();
+  }
 
   get count(): number {
     return this.#count;

@@ -7,11 +7,14 @@ import {
   HOUSEKEEPING_RETRY_MS,
   IDLE_SEAL_MS,
   REPLAY_RECORDS_MAX,
+  SEALER_GRAINS_MIN,
+  SEALER_MEMORY_GRAINS_MIN,
   TAIL_GRAINS_SEAL,
   TAIL_GRAINS_SHARED,
   THREAD_TAIL_GRAINS,
 } from '../../base/limits.ts';
 import type { Sliced } from '../../index/files/section.ts';
+import type { Sealer } from '../../index/sealing.ts';
 import { type SegmentChange, tailGrainsOfThread } from '../../index/shard-index.ts';
 import { purgeState } from '../../store/state-names.ts';
 import type { Store } from '../../store/store.ts';
@@ -38,6 +41,8 @@ interface Waiter {
 export interface HousekeeperOptions {
   /** Grains in the tail at which a seal begins, whatever the other shards hold. Tests lower it. */
   readonly sealGrains?: number | undefined;
+  /** Writes large tails in another thread. */
+  readonly sealer?: Sealer | undefined;
   /** Called with errors that only a bug can cause. Nothing runs after that. */
   readonly onFatal: (error: unknown) => void;
 }
@@ -46,6 +51,9 @@ export class Housekeeper {
   readonly #store: Store;
   readonly #queue: WriteQueue;
   readonly #isFull: (tailGrains: number) => boolean;
+  readonly #sealer: Sealer | undefined;
+  /** True for tails of that many grains and memories that are worth the way to another thread. */
+  readonly #isLarge: (grains: number, memories: number) => boolean;
   #job: Job | undefined;
   #committing = false;
   #driving = false;
@@ -66,6 +74,8 @@ export class Housekeeper {
     this.#store = store;
     this.#queue = queue;
     const { sealGrains } = options;
+    this.#sealer = options.sealer;
+    this.#isLarge = sealGrains === undefined ? isLargeTail : () => true;
     this.#isFull =
       sealGrains === undefined
         ? (tailGrains) => isFullTail(tailGrains, tailGrainsOfThread)
@@ -79,13 +89,23 @@ export class Housekeeper {
   run(budgetMs: number): boolean {
     const until = performance.now() + budgetMs;
     do {
-      if (this.#committing || this.#paused || this.#stopped) return false;
+      if (this.#committing || this.#paused || this.#stopped || this.#isWaiting) return false;
       this.#job ??= this.#next();
       if (this.#job === undefined) return false;
       const step = this.#step(this.#job);
       if (step?.done === true) this.#finish(this.#job, step.value);
     } while (performance.now() < until);
     return true;
+  }
+
+  /** True while the running job waits for another thread. */
+  get #isWaiting(): boolean {
+    return this.#store.index.sealsElsewhere !== undefined;
+  }
+
+  /** A turn of the event loop, or the end of another thread's work if the running job waits for it. */
+  async #turn(): Promise<void> {
+    await (this.#store.index.sealsElsewhere ?? new Promise((resolve) => setImmediate(resolve)));
   }
 
   /** Runs one slice of a job; undefined when it failed, which ends the job. */
@@ -118,7 +138,7 @@ export class Housekeeper {
     while (this.#job !== undefined || this.#committing) {
       if (this.#stopped) throw gone();
       if (!this.#committing) this.run(10);
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#turn();
     }
     this.#paused = true;
   }
@@ -141,9 +161,8 @@ export class Housekeeper {
     await this.sealed(this.#store.log.nextSequence - 1);
     for (;;) {
       if (this.#stopped) throw gone();
-      if (this.#committing) await new Promise((resolve) => setImmediate(resolve));
-      else if (!this.run(10) && !this.#committing) return;
-      await new Promise((resolve) => setImmediate(resolve));
+      if (!this.#committing && !this.#isWaiting && !this.run(10) && !this.#committing && !this.#isWaiting) return;
+      await this.#turn();
     }
   }
 
@@ -156,7 +175,7 @@ export class Housekeeper {
         return;
       }
       this.run(4);
-      setImmediate(step);
+      void this.#turn().then(step);
     };
     setImmediate(step);
   }
@@ -175,8 +194,10 @@ export class Housekeeper {
     const unsealed = [...purgePending.values()].some((upTo) => upTo > index.sealedSequence);
     const resting = nowMs < this.#restUntilMs || log.poisoned !== undefined;
     const due = idle || unsealed || this.#isFull(index.tailGrains) || behind >= REPLAY_RECORDS_MAX;
-    if (behind > 0 && (this.#waiters.length > 0 || (due && !resting)))
-      return { name: 'seal', steps: index.seal(index.publishedSequence) };
+    if (behind > 0 && (this.#waiters.length > 0 || (due && !resting))) {
+      const sealer = this.#isLarge(index.tailGrains, index.tailMemories) ? this.#sealer : undefined;
+      return { name: 'seal', steps: index.seal(index.publishedSequence, sealer) };
+    }
     if (resting) return undefined;
     // The content of a damaged block cannot be rewritten: a rebuild comes first.
     for (const memory of purgePending.keys()) if (!this.#store.isDamaged(memory)) return this.#purge(memory);
@@ -289,6 +310,11 @@ export class Housekeeper {
 export function isFullTail(tailGrains: number, ofThread: () => number): boolean {
   if (tailGrains < TAIL_GRAINS_SHARED) return false;
   return tailGrains >= TAIL_GRAINS_SEAL || ofThread() >= THREAD_TAIL_GRAINS;
+}
+
+/** Tails that a thread seals sooner than it would start, or that hold a few grains of many memories, are sealed here. */
+function isLargeTail(grains: number, memories: number): boolean {
+  return grains >= Math.max(SEALER_GRAINS_MIN, memories * SEALER_MEMORY_GRAINS_MIN);
 }
 
 /** Hourly work: statistics points, and removal of expired records. */

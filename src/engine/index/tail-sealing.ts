@@ -1,0 +1,77 @@
+// Writes the file of a seal, in this thread or in another one.
+import { type SequenceRange, writeSegment } from './files/new-segment.ts';
+import type { Sliced } from './files/section.ts';
+import { SegmentFile } from './files/segment-file.ts';
+import type { SegmentSet } from './files/segment-set.ts';
+import type { IndexKeys } from './index-keys.ts';
+import type { Bitmap } from './parts/bitmaps.ts';
+import { piecesOf } from './parts/frozen-tail.ts';
+import { writeTails } from './parts/seal.ts';
+import type { TailSet } from './parts/tail.ts';
+import { keysOf, type Sealer, type Sealing } from './sealing.ts';
+
+export class TailSealing {
+  readonly #segments: SegmentSet;
+  readonly #keys: IndexKeys;
+  readonly #removed: Bitmap;
+  #elsewhere: Sealing | undefined;
+  #ended: Promise<void> | undefined;
+
+  constructor(segments: SegmentSet, keys: IndexKeys, removed: Bitmap) {
+    this.#segments = segments;
+    this.#keys = keys;
+    this.#removed = removed;
+  }
+
+  /** While another thread writes: resolves when that has ended. The steps of `write` have nothing to do until then. */
+  get ended(): Promise<void> | undefined {
+    return this.#ended;
+  }
+
+  /** Gives up a file in another thread. Resolves when nobody writes it any more. */
+  async cancel(): Promise<void> {
+    await this.#elsewhere?.cancel();
+  }
+
+  /** Writes the tails, which no longer change. Undefined when there is nothing to write. STO-E001. */
+  *write(tails: TailSet, range: SequenceRange, sealer: Sealer | undefined): Sliced<SegmentFile | undefined> {
+    if (tails.tails.size === 0) return undefined;
+    const isRemoved = (at: number): boolean => this.#removed.get(at);
+    const keys = sealer === undefined ? [] : yield* keysOf([...tails.tails.keys()], this.#keys);
+    let place = this.#segments.allocate();
+    const removed = sealer === undefined ? [] : this.#removed.all(range.first, range.last);
+    const sealing = sealer?.begin({ path: place.path, range, keys, removed });
+    let chunks: number | undefined;
+    if (sealing !== undefined) {
+      chunks = yield* this.#writeElsewhere(tails, sealing);
+      // The next open deletes the remains of the other file.
+      if (chunks === undefined) place = this.#segments.allocate();
+    }
+    chunks ??= yield* writeSegment(place.path, range, (writer) =>
+      writeTails(tails, writer, { keys: this.#keys, isRemoved }),
+    );
+    return chunks === 0 ? undefined : SegmentFile.open(place.path, place.id);
+  }
+
+  /** Gives the tails to another thread and waits for it. Returns the number of chunks; undefined when the thread died. */
+  *#writeElsewhere(tails: TailSet, sealing: Sealing): Sliced<number | undefined> {
+    this.#elsewhere = sealing;
+    for (const piece of piecesOf(tails)) {
+      sealing.take(piece);
+      yield;
+    }
+    let outcome: { readonly chunks: number | undefined } | { readonly error: unknown } | undefined;
+    const end = (how: typeof outcome): void => {
+      outcome = how;
+      this.#ended = undefined;
+    };
+    this.#ended = sealing.end().then(
+      (chunks) => end({ chunks }),
+      (error: unknown) => end({ error }),
+    );
+    while (outcome === undefined) yield;
+    this.#elsewhere = undefined;
+    if ('error' in outcome) throw outcome.error;
+    return outcome.chunks;
+  }
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { EngineError } from '../../engine/base/errors.ts';
+import { Engine } from '../../engine/engine.ts';
+import { piecesOf } from '../../engine/index/parts/frozen-tail.ts';
+import { TailSet } from '../../engine/index/parts/tail.ts';
+import { keysOf, type SealOrder } from '../../engine/index/sealing.ts';
+import { finish, grainOf, TestKeys } from '../../engine/index/testing/shard.ts';
+import { SealThread } from './seal-client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'granary-seal-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const ENTRY = new URL('../../server/seal-thread.ts', import.meta.url);
+const context = { memory: 1, partition: 0, actor: 'key:test', requestId: 'test', owns: true } as const;
+const GRAINS = 40;
+
+function tails(): TailSet {
+  const set = new TailSet(0);
+  for (let ordinal = 1; ordinal <= GRAINS; ordinal++) set.publish(1, grainOf(ordinal, ordinal));
+  return set;
+}
+
+function orderOf(set: TailSet, path: string): SealOrder {
+  return {
+    path,
+    range: { first: 1, last: GRAINS },
+    keys: finish(keysOf(set.tails.keys(), new TestKeys())),
+    removed: [],
+  };
+}
+
+test('a thread seals several files, answers what the disk refuses, and gives up what is cancelled', async () => {
+  const thread = new SealThread(ENTRY);
+  const set = tails();
+  const seal = (name: string) => {
+    const sealing = thread.begin(orderOf(set, join(folder, name)));
+    assert.ok(sealing !== undefined, 'the thread lives');
+    for (const piece of piecesOf(set)) sealing.take(piece);
+    return sealing;
+  };
+  const [one, two, cancelled] = [seal('one'), seal('two'), seal('cancelled')];
+  await cancelled.cancel();
+  await assert.rejects(cancelled.end(), /the seal was given up/);
+  assert.deepEqual(await Promise.all([one.end(), two.end()]), [1, 1]);
+  await one.cancel();
+  assert.deepEqual(readdirSync(folder).sort(), ['one', 'two']);
+  await assert.rejects(seal('missing/one').end(), (error) => {
+    assert.ok(error instanceof EngineError);
+    assert.equal(error.code, 'STO-E001');
+    assert.match(error.message, /a segment cannot be written/);
+    return true;
+  });
+});
+
+test('when the thread dies, its seals and later ones are left to the worker', async () => {
+  const entry = join(folder, 'dies.mjs');
+  writeFileSync(
+    entry,
+    `import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', ({ kind }) => { if (kind === 'end') throw new Error('gone'); });`,
+  );
+  const thread = new SealThread(pathToFileURL(entry));
+  const set = tails();
+  const sealing = thread.begin(orderOf(set, join(folder, 'never')));
+  assert.ok(sealing !== undefined);
+  assert.equal(await sealing.end(), undefined);
+  await sealing.cancel();
+  assert.equal(thread.begin(orderOf(set, join(folder, 'never'))), undefined);
+});
+
+async function openEngine(entry: URL): Promise<Engine> {
+  const directory = join(folder, `engine-${readdirSync(folder).length}`);
+  const engine = await Engine.open({
+    directory: join(directory, 'shard-0'),
+    keysDirectory: join(directory, 'keys'),
+    shard: 0,
+    shards: 1,
+    masterKeys: [Buffer.alloc(32, 3)],
+    indexHeapBytes: 8_000_000,
+    sealGrains: 10,
+    sealer: new SealThread(entry),
+  });
+  const settings = {
+    number: 1,
+    id: 'one',
+    partitions: 1,
+    language: 'en',
+    dedup: 'exact',
+    dedupThreshold: 0.85,
+  } as const;
+  await engine.write('attachMemory', context, { settings: { ...settings, createdAtMs: 1 } });
+  return engine;
+}
+
+async function addGrains(engine: Engine, first: number): Promise<void> {
+  const items = Array.from({ length: GRAINS }, (_, i) => ({
+    grainType: 'belief' as const,
+    fields: {
+      subject: `person ${first + i}`,
+      relation: 'likes',
+      object: `gardens and lanterns ${first + i}`,
+      user_id: 'u',
+    },
+  }));
+  const { outcomes } = await engine.write('addBatch', context, { items });
+  assert.equal(outcomes.filter((outcome) => 'hash' in outcome).length, GRAINS);
+}
+
+test('an engine seals in the thread, answers from the segments, and is the same after it is opened again', async () => {
+  const engine = await openEngine(ENTRY);
+  await addGrains(engine, 0);
+  await engine.write('flush', context, {});
+  assert.equal(engine.store.index.segments, 1);
+  assert.equal(engine.store.index.tailGrains, 0);
+  const ask = (query: string) =>
+    engine.read('recall', context, { query, filter: {}, limit: 5, candidateLimit: 20, structural: false });
+  assert.match(JSON.stringify(ask('lanterns 17')), /lanterns 17/);
+  await addGrains(engine, GRAINS);
+  // The end of an engine waits for its seal.
+  await engine.close();
+});
+
+test('an engine whose thread dies seals by itself', async () => {
+  const entry = join(folder, 'dies-at-once.mjs');
+  writeFileSync(entry, `throw new Error('gone');`);
+  const engine = await openEngine(pathToFileURL(entry));
+  await addGrains(engine, 0);
+  await engine.write('flush', context, {});
+  assert.equal(engine.store.index.segments, 1);
+  await engine.close();
+});
+
+test('an abandoned engine leaves nobody who writes its file', async () => {
+  const engine = await openEngine(ENTRY);
+  await addGrains(engine, 0);
+  const flushed = engine.write('flush', context, {}).catch((error) => assert.match(String(error), /abandoned/));
+  while (engine.store.index.sealsElsewhere === undefined && engine.store.index.tailGrains > 0)
+    await new Promise((resolve) => setImmediate(resolve));
+  await engine.abandon();
+  await flushed;
+});
