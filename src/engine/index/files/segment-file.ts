@@ -24,7 +24,8 @@ import { basename, dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
 import { syncDirectory, writeFully } from '../../base/durable-file.ts';
-import { CHUNK_ID_BYTES, type ChunkPlace, ChunkWriter, checksumFits, storedBlocks } from '../parts/chunk.ts';
+import { CHUNK_ID_BYTES, type ChunkPlace, checksumFits, storedBlocks } from '../parts/chunk.ts';
+import { ChunkWriter } from '../parts/chunk-writer.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
 
 const MAGIC = Buffer.from('GRANSEG1', 'latin1');

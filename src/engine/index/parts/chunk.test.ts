@@ -6,7 +6,8 @@ import { runs } from '../../../../test/support/runs.ts';
 import { BLOCK_BYTES } from '../../base/limits.ts';
 import { CorruptBlock, SECTIONS, type SectionName } from '../files/section.ts';
 import { HeapBudget } from '../heap-budget.ts';
-import { BLOCK_OVERHEAD, ChunkWriter, checksumFits, type Envelope, SealedChunk, storedBlocks } from './chunk.ts';
+import { BLOCK_OVERHEAD, checksumFits, type Envelope, SealedChunk, storedBlocks } from './chunk.ts';
+import { ChunkWriter } from './chunk-writer.ts';
 
 const key = randomBytes(32);
 const id = randomBytes(16);
