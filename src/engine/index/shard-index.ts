@@ -9,16 +9,15 @@ import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { INDEX_CHUNKS_OPEN_MAX, INDEX_MEMORIES_OPEN_MAX, INDEX_PROBLEMS_MAX, TAIL_GRAINS_MAX } from '../base/limits.ts';
 import type { Log, Sequence } from '../log/log.ts';
-import { type SequenceRange, writeSegment } from './files/new-segment.ts';
-import { CorruptBlock, type Sliced } from './files/section.ts';
+import type { CorruptBlock, Sliced } from './files/section.ts';
 import { type SegmentChange, SegmentChanges } from './files/segment-change.ts';
-import { SegmentFile, type SegmentWriter } from './files/segment-file.ts';
+import type { SegmentFile } from './files/segment-file.ts';
 import { SegmentSet } from './files/segment-set.ts';
 import type { HeapBudget } from './heap-budget.ts';
-import { type IndexKeys, newestKey } from './index-keys.ts';
+import type { IndexKeys } from './index-keys.ts';
 import { MemoryIndex, type ShardView } from './memory-index.ts';
 import { Bitmap } from './parts/bitmaps.ts';
-import { chooseMerge, closeUnderOrder, liveEntry } from './parts/merge-plan.ts';
+import { liveEntry } from './parts/merge-plan.ts';
 import {
   type IndexedGrain,
   type IndexPart,
@@ -27,9 +26,9 @@ import {
   VERIFICATIONS,
   type Verification,
 } from './parts/part.ts';
-import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './parts/rewrite.ts';
 import { TailSet } from './parts/tail.ts';
 import type { Sealer } from './sealing.ts';
+import { SegmentRewrites } from './segment-rewrites.ts';
 import { TailSealing } from './tail-sealing.ts';
 import { type SegmentReport, verifySegments } from './verify.ts';
 
@@ -73,6 +72,7 @@ export class ShardIndex {
   readonly #memories = new Map<number, MemoryIndex>();
   readonly #changes: SegmentChanges;
   readonly #sealed: TailSealing;
+  readonly #rewrites: SegmentRewrites;
   readonly #dropped = new Set<number>();
   /** Chunks with a bad block: file to memories. */
   readonly #damaged = new Map<SegmentFile, Set<number>>();
@@ -80,7 +80,6 @@ export class ShardIndex {
   #active: TailSet;
   #frozen: { readonly tails: TailSet; readonly upTo: Sequence } | undefined;
   #sealing = false;
-  #rewriting = false;
   #publishedSequence: Sequence;
   #version = 0;
   #openChunks = 0;
@@ -103,6 +102,17 @@ export class ShardIndex {
     this.#publishedSequence = this.#segments.sealedSequence;
     this.#changes = new SegmentChanges(this.#segments, bitmaps, this.#dropped);
     this.#sealed = new TailSealing(this.#segments, this.#keys, this.removed);
+    this.#rewrites = new SegmentRewrites({
+      segments: this.#segments,
+      keys: this.#keys,
+      removed: this.removed,
+      changes: this.#changes,
+      isDropped: (memory) => this.#dropped.has(memory),
+      isDamaged: (file, memory) => this.#damaged.get(file)?.has(memory) ?? false,
+      isUsable: this.#isUsable,
+      onCorrupt: (file, memory, error) => this.#damage(file, memory, error),
+      hold: () => this.hold(),
+    });
     this.#view = this.#makeView(options);
   }
 
@@ -273,14 +283,12 @@ export class ShardIndex {
 
   /** A merge that is worthwhile now, or undefined. The merge may return undefined when it meets a bad block. */
   mergeStep(): Sliced<SegmentChange | undefined> | undefined {
-    if (this.#rewriting) return undefined;
-    const chosen = chooseMerge(this.#segments, this.#isUsable);
-    return chosen === undefined ? undefined : this.#merge('merge', chosen);
+    return this.#rewrites.mergeStep();
   }
 
   /** Merges all segments into one, without removed records; undefined when nothing would be gained. */
   compact(): Sliced<SegmentChange | undefined> {
-    return this.#compact();
+    return this.#rewrites.compact();
   }
 
   /**
@@ -288,7 +296,7 @@ export class ShardIndex {
    * chunk is sealed under an older key. Undefined when there is nothing to rewrite. Tails are not touched: seal first.
    */
   purge(memory: number): Sliced<SegmentChange | undefined> {
-    return this.#purge(memory);
+    return this.#rewrites.purge(memory);
   }
 
   /** Ids of the index keys that seal live chunks of a memory. */
@@ -310,7 +318,7 @@ export class ShardIndex {
 
   /** Drops every segment and tail with the change: the whole log must be published again, from sequence number 1. */
   reset(): SegmentChange {
-    assert(!this.#sealing && !this.#rewriting, 'nothing else changes the segments');
+    assert(!this.#sealing && !this.#rewrites.running, 'nothing else changes the segments');
     return this.#changes.make('reset', { removed: this.#segments.files, sealedSequence: 0 }, () => {
       this.#active = new TailSet(0);
       this.#frozen = undefined;
@@ -386,81 +394,10 @@ export class ShardIndex {
     }
   }
 
-  *#merge(kind: 'merge' | 'compact', chosen: readonly SegmentFile[]): Sliced<SegmentChange | undefined> {
-    const release = this.#beginRewrite();
-    try {
-      const files = yield* closeUnderOrder(this.#segments, chosen, this.#isUsable);
-      if (files === undefined) return undefined;
-      const added = yield* this.#write(hullOf(files), (writer) => rewriteFiles(files, writer, this.#rewriteOptions()));
-      return this.#changes.make(kind, { added, removed: files });
-    } catch (error) {
-      // The bad chunk is known now, and the next choice avoids its file. A memory that was dropped meanwhile is dead by
-      // then.
-      if (error instanceof CorruptBlock || isGone(error)) return undefined;
-      throw error;
-    } finally {
-      release();
-    }
-  }
-
-  *#compact(): Sliced<SegmentChange | undefined> {
-    const files = this.#segments.files.filter(this.#isUsable);
-    const [only] = files;
-    if (only === undefined) return undefined;
-    const isClean = this.#segments.deadIn(only).size === 0 && !this.removed.any(only.first, only.last);
-    if (files.length === 1 && isClean) return undefined;
-    return yield* this.#merge('compact', files);
-  }
-
-  *#purge(memory: number): Sliced<SegmentChange | undefined> {
-    const release = this.#beginRewrite();
-    try {
-      for (;;) {
-        const all = this.#segments.files.filter((file) => liveEntry(this.#segments, file, memory) !== undefined);
-        const files = all.filter((file) => !this.#view.isDamaged(file, memory));
-        try {
-          if (all.length === 0 || !(yield* this.#needsPurge(all, files, memory))) return undefined;
-          const range = hullOf(all.map((file) => file.find(memory)!));
-          const added = yield* this.#write(range, (writer) =>
-            rewriteMemory(files, memory, writer, this.#rewriteOptions()),
-          );
-          const dead = all.map((file) => [file, memory] as const);
-          return this.#changes.make('purge', { added, dead });
-        } catch (error) {
-          // Unreadable data is purged too; the chunk is marked as damaged, and the next round skips it.
-          if (!(error instanceof CorruptBlock)) throw error;
-        }
-      }
-    } finally {
-      release();
-    }
-  }
-
-  *#needsPurge(all: readonly SegmentFile[], files: readonly SegmentFile[], memory: number): Sliced<boolean> {
-    if (files.length < all.length) return true;
-    const newest = newestKey(this.#keys, memory);
-    for (const file of files) {
-      if (file.find(memory)!.keyId !== newest?.id) return true;
-      if (yield* holdsRemoved(file, memory, this.#rewriteOptions())) return true;
-    }
-    return false;
-  }
-
   /** A single step, but callers run every change in the same way. */
   *#drop(memory: number): Sliced<SegmentChange> {
     const files = this.#segments.files.filter((file) => liveEntry(this.#segments, file, memory) !== undefined);
     return this.#changes.make('drop', { dead: files.map((file) => [file, memory] as const) });
-  }
-
-  /** One rewrite runs at a time. The files that it may read stay open until the returned function is called. */
-  #beginRewrite(): () => void {
-    assert(!this.#rewriting, 'one rewrite runs at a time');
-    this.#rewriting = true;
-    const release = this.hold();
-    return () => {
-      this.#rewriting = false;
-      release();
-    };
   }
 
   /** False for a file whose live chunks cannot all be read. */
@@ -468,22 +405,6 @@ export class ShardIndex {
     for (const memory of this.#damaged.get(file) ?? []) if (!this.#segments.isDead(file, memory)) return false;
     return true;
   };
-
-  #rewriteOptions(): RewriteOptions {
-    return {
-      segments: this.#segments,
-      keys: this.#keys,
-      removed: this.removed,
-      isDropped: (memory) => this.#dropped.has(memory),
-      onCorrupt: (file, memory, error) => this.#damage(file, memory, error),
-    };
-  }
-
-  /** Writes a file through `fill`; undefined when `fill` wrote nothing. */
-  *#write(range: SequenceRange, fill: (writer: SegmentWriter) => Sliced<void>): Sliced<SegmentFile | undefined> {
-    const { id, path } = this.#segments.allocate();
-    return (yield* writeSegment(path, range, fill)) === 0 ? undefined : SegmentFile.open(path, id);
-  }
 
   #reached(sequence: Sequence): void {
     if (sequence > this.#publishedSequence) this.#publishedSequence = sequence;

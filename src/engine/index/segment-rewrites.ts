@@ -1,0 +1,119 @@
+// Writes one segment file from others: merges, compactions and purges. One runs at a time.
+import { assert } from '../base/assert.ts';
+import { type SequenceRange, writeSegment } from './files/new-segment.ts';
+import { CorruptBlock, type Sliced } from './files/section.ts';
+import type { SegmentChange, SegmentChanges } from './files/segment-change.ts';
+import { SegmentFile, type SegmentWriter } from './files/segment-file.ts';
+import type { SegmentSet } from './files/segment-set.ts';
+import { newestKey } from './index-keys.ts';
+import { chooseMerge, closeUnderOrder, liveEntry } from './parts/merge-plan.ts';
+import { holdsRemoved, hullOf, isGone, type RewriteOptions, rewriteFiles, rewriteMemory } from './parts/rewrite.ts';
+
+export interface RewritesOptions extends RewriteOptions {
+  readonly changes: SegmentChanges;
+  /** True for a file with a bad chunk of the memory. */
+  readonly isDamaged: (file: SegmentFile, memory: number) => boolean;
+  /** False for a file whose live chunks cannot all be read. */
+  readonly isUsable: (file: SegmentFile) => boolean;
+  /** Keeps the current files open until the returned function is called. */
+  readonly hold: () => () => void;
+}
+
+export class SegmentRewrites {
+  readonly #options: RewritesOptions;
+  readonly #segments: SegmentSet;
+  #running = false;
+
+  constructor(options: RewritesOptions) {
+    this.#options = options;
+    this.#segments = options.segments;
+  }
+
+  get running(): boolean {
+    return this.#running;
+  }
+
+  /** A merge that is worthwhile now, or undefined. The merge may return undefined when it meets a bad block. */
+  mergeStep(): Sliced<SegmentChange | undefined> | undefined {
+    if (this.#running) return undefined;
+    const chosen = chooseMerge(this.#segments, this.#options.isUsable);
+    return chosen === undefined ? undefined : this.#merge('merge', chosen);
+  }
+
+  /** Merges all segments into one, without removed records; undefined when nothing would be gained. */
+  *compact(): Sliced<SegmentChange | undefined> {
+    const files = this.#segments.files.filter(this.#options.isUsable);
+    const [only] = files;
+    if (only === undefined) return undefined;
+    const isClean = this.#segments.deadIn(only).size === 0 && !this.#options.removed.any(only.first, only.last);
+    if (files.length === 1 && isClean) return undefined;
+    return yield* this.#merge('compact', files);
+  }
+
+  /** Rewrites a memory's chunks as one under its newest index key, without removed records. */
+  *purge(memory: number): Sliced<SegmentChange | undefined> {
+    const release = this.#begin();
+    try {
+      for (;;) {
+        const all = this.#segments.files.filter((file) => liveEntry(this.#segments, file, memory) !== undefined);
+        const files = all.filter((file) => !this.#options.isDamaged(file, memory));
+        try {
+          if (all.length === 0 || !(yield* this.#needsPurge(all, files, memory))) return undefined;
+          const range = hullOf(all.map((file) => file.find(memory)!));
+          const added = yield* this.#write(range, (writer) => rewriteMemory(files, memory, writer, this.#options));
+          const dead = all.map((file) => [file, memory] as const);
+          return this.#options.changes.make('purge', { added, dead });
+        } catch (error) {
+          // Unreadable data is purged too; the chunk is marked as damaged, and the next round skips it.
+          if (!(error instanceof CorruptBlock)) throw error;
+        }
+      }
+    } finally {
+      release();
+    }
+  }
+
+  *#needsPurge(all: readonly SegmentFile[], files: readonly SegmentFile[], memory: number): Sliced<boolean> {
+    if (files.length < all.length) return true;
+    const newest = newestKey(this.#options.keys, memory);
+    for (const file of files) {
+      if (file.find(memory)!.keyId !== newest?.id) return true;
+      if (yield* holdsRemoved(file, memory, this.#options)) return true;
+    }
+    return false;
+  }
+
+  *#merge(kind: 'merge' | 'compact', chosen: readonly SegmentFile[]): Sliced<SegmentChange | undefined> {
+    const release = this.#begin();
+    try {
+      const files = yield* closeUnderOrder(this.#segments, chosen, this.#options.isUsable);
+      if (files === undefined) return undefined;
+      const added = yield* this.#write(hullOf(files), (writer) => rewriteFiles(files, writer, this.#options));
+      return this.#options.changes.make(kind, { added, removed: files });
+    } catch (error) {
+      // The bad chunk is known now, and the next choice avoids its file. A memory that was dropped meanwhile is dead by
+      // then.
+      if (error instanceof CorruptBlock || isGone(error)) return undefined;
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  /** Writes a file through `fill`; undefined when `fill` wrote nothing. */
+  *#write(range: SequenceRange, fill: (writer: SegmentWriter) => Sliced<void>): Sliced<SegmentFile | undefined> {
+    const { id, path } = this.#segments.allocate();
+    return (yield* writeSegment(path, range, fill)) === 0 ? undefined : SegmentFile.open(path, id);
+  }
+
+  /** The files that a rewrite may read stay open until the returned function is called. */
+  #begin(): () => void {
+    assert(!this.#running, 'one rewrite runs at a time');
+    this.#running = true;
+    const release = this.#options.hold();
+    return () => {
+      this.#running = false;
+      release();
+    };
+  }
+}
