@@ -53,8 +53,9 @@ import { dueTurns } from './store/turns.ts';
 import { bindingOf, isBound } from './store/within.ts';
 import type { Added } from './write/add.ts';
 import { dropClosedPlan } from './write/drop-closed.ts';
+import type { MemoryWrite, Settler } from './write/job.ts';
 import * as plans from './write/plans.ts';
-import type { MemoryWrite, Settler, WriteQueue } from './write/queue.ts';
+import type { WriteQueue } from './write/queue.ts';
 import { itemContext } from './write/reply.ts';
 import { writeTrail } from './write/write-trail.ts';
 

@@ -1,7 +1,7 @@
 // Drops a memory that does not open any more: its token key is lost, and a plan can read nothing of it.
 import type { MemoryCalls } from '../calls/calls.ts';
 import { planDropClosed, planDropped } from './attach.ts';
-import type { WritePlan } from './queue.ts';
+import type { WritePlan } from './job.ts';
 
 interface ClosedMemory {
   readonly memory: number;

@@ -10,7 +10,8 @@ import { EXPIRED } from '../store/goal-expiry.ts';
 import type { Memory } from '../store/memory.ts';
 import { expiryOf, linked, stateOf } from './goal-links.ts';
 import type { Group } from './group.ts';
-import type { WritePlan, WriteQueue } from './queue.ts';
+import type { WritePlan } from './job.ts';
+import type { WriteQueue } from './queue.ts';
 import { type Version, writeVersion } from './supersede.ts';
 
 interface Expired {

@@ -9,7 +9,7 @@ import { type GrainRecord, isPlainRecord, type StatusRecord } from '../record/re
 import { decodeRecord } from '../record/record-codec.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import type { WritePlan } from './queue.ts';
+import type { WritePlan } from './job.ts';
 
 /** Seals grains of older blob keys under the memory's current one, and enciphers plain hashes. */
 export const resealPlan: WritePlan<
