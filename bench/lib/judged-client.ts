@@ -2,14 +2,12 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { defined } from '../../src/engine/base/defined.ts';
 import { RecallRequest, RecallResponse } from '../../src/server/gen/memory/v1/memory.ts';
+import { MAIN } from '../../test/support/program.ts';
 import { callHead, framed, GrpcConnection } from './grpc-client.ts';
 import { type Collection, DEPTH, type Question } from './judged.ts';
 import type { Target } from './server.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** Runs `granary import`, as a user would. */
 export async function importCorpus(server: Target, { corpus, memoryWords }: Collection): Promise<void> {

@@ -9,6 +9,7 @@ import type { Precision } from '../../src/embed/builtin/graph.ts';
 import type { RuntimeName } from '../../src/embed/builtin/runtime.ts';
 import { defined } from '../../src/engine/base/defined.ts';
 import { DEFAULT_BACKEND } from '../../src/server/embedding/backends.ts';
+import { MAIN } from '../../test/support/program.ts';
 import { cpuTable } from './cpu-table.ts';
 import { type CpuSnapshot, NO_CPU, processCpuUs, snapshotOf, spentBetween, totalOf } from './thread-cpu.ts';
 import { ASK_SLOTS, type ThreadSlot } from './thread-slots.ts';
@@ -69,7 +70,6 @@ export interface ServerOptions {
   readonly flags?: Readonly<Record<string, string>> | undefined;
 }
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const EMBEDDING = fileURLToPath(new URL('./embedding-process.ts', import.meta.url));
 const TRACES = fileURLToPath(new URL('./trace-provider.ts', import.meta.url));
 const COUNTING = ['--import', new URL('./thread-slots-served.ts', import.meta.url).href];

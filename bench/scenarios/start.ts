@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { BUILT } from '../../test/support/program.ts';
 import { inFolder } from '../lib/folder.ts';
 import { layOutPackage } from '../lib/package.ts';
 import type { Measured, Options, Scenario, Skipped } from '../lib/scenario.ts';
@@ -34,9 +35,9 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
   if (process.platform !== 'linux') return { skipped: 'CPU time of a running server is read from /proc' };
   const rounds = sized(size, { full: 11, quick: 5, smoke: 1 });
   return inFolder(async (folder) => {
-    // Building takes longer than a whole smoke run, so that runs the sources.
-    const [root, suffix] =
-      size === 'smoke' ? [join(ROOT, 'src'), 'ts'] : [join(await layOutPackage(folder), 'dist'), 'js'];
+    // Building takes longer than a whole smoke run, so that runs the build of the test run, or the sources.
+    const small = BUILT === undefined ? ([join(ROOT, 'src'), 'ts'] as const) : ([join(BUILT, 'dist'), 'js'] as const);
+    const [root, suffix] = size === 'smoke' ? small : [join(await layOutPackage(folder), 'dist'), 'js'];
     const main = join(root, 'cli', `main.${suffix}`);
     const threads = join(root, 'server', `shard-worker.${suffix}`);
     const data = join(folder, 'data');
@@ -52,7 +53,7 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
     const middle = (of: readonly Spent[], what: keyof Spent): number =>
       median(of.slice(-rounds).map((one) => one[what]));
     return {
-      parameters: { rounds, package: size === 'smoke' ? 'sources' : 'built' },
+      parameters: { rounds, package: suffix === 'ts' ? 'sources' : 'built' },
       metrics: rounded({
         node_cpu_ms: middle(spent.node, 'cpuMs'),
         version_cpu_ms: middle(spent.version, 'cpuMs'),
