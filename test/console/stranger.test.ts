@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Granary } from '../../src/client/index.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import {
+  becomes,
+  button,
   click,
   goTo,
   inPage,
@@ -83,5 +86,40 @@ test('a page whose code does not arrive says so, and arrives when the server is 
   t.after(() => second.close());
   await click(page, '.error-facts > button');
   await settled(page, 'bootstrap');
+  assert.deepEqual(await faults(), []);
+});
+
+test('a repeated question is asked again, and a query that writes runs only when a person runs it', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startConsole(t, { calTier1: 'true' });
+  const memory = new Granary({ url: server.http, apiKey: server.key }).memory('default');
+  await memory.add({ type: 'belief', subject: 'Ada', relation: 'drinks', object: 'tea' });
+  const { page, faults } = await watchedPage(browser, server.http);
+  await signIn(page, server.http, server.key);
+  await goTo(page, `${server.http}/console/m/default/recall?q=what+does+Ada+drink`);
+  await settled(page, 'Ada drinks tea');
+  await memory.add({ type: 'belief', subject: 'Ada', relation: 'drinks', object: 'water' });
+  await click(page, button('Recall'));
+  await settled(page, 'Ada drinks water');
+
+  const statement = 'ADD belief SET subject = "Bob" SET relation = "likes" SET object = "figs" REASON "said"';
+  await goTo(page, `${server.http}/console/m/default/cal?q=RECALL+beliefs+RECENT+5`);
+  await settled(page, '2 items');
+  await goTo(page, `${server.http}/console/m/default/cal?q=${encodeURIComponent(statement)}`);
+  await shows(page, 'came with the address');
+  await shot(page, 'cal-from-address');
+  const bobs = async (): Promise<number> => (await memory.recall('', { subject: 'Bob' })).results.length;
+  assert.equal(await bobs(), 0);
+  await click(page, button('Run'));
+  await eventually('the belief is added', async () => (await bobs()) === 1);
+  // The way back shows each query with its answer, and the way forward does not write again.
+  await page.goBack();
+  await page.goBack();
+  await settled(page, '3 items');
+  const shown = `document.querySelector('.cal-editor').shadowRoot.querySelector('.cm-content').innerText.trim()`;
+  await becomes(page, 'has the query in its editor', `${shown} === 'RECALL beliefs RECENT 5'`);
+  await page.goForward();
+  await shows(page, 'came with the address');
   assert.deepEqual(await faults(), []);
 });

@@ -1,5 +1,5 @@
 import type { JsonObject, Output } from 'granary-client';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { addressOf, useMemoryId, useQuery } from '../../address.ts';
 import { useAsk } from '../../ask.ts';
 import type { PageProps } from '../../page.ts';
@@ -29,14 +29,26 @@ export default function Cal({ page }: PageProps) {
       infoOf(await operations.cal({ query: `DESCRIBE ${what}` }, { signal }));
     return vocabularyOf(await describe('grammar'), await describe('fields'), await describe('grain_types'));
   });
-  const answer = useAsk(sent === '' ? undefined : `${memory} ${sent} ${query.one('run')}`, (signal) =>
+  const asked = `${sent} ${query.one('run')}`;
+  // The question that a person has just sent. Only that one may write: an address may come from somebody else.
+  const [pressed, setPressed] = useState<string>();
+  const waits = mayWrite(sent) && pressed !== asked;
+  const answer = useAsk(sent === '' || waits ? undefined : `${memory} ${asked}`, (signal) =>
     operations.cal({ query: sent }, { signal }),
   );
+  const plain = sent.replace(EXPLAIN, '');
+  useEffect(() => {
+    setPressed((before) => (before === asked ? before : undefined));
+    // The way back shows the query whose answer it shows.
+    if (sent !== '' && typed !== sent) setTyped(plain);
+  }, [asked]);
   const run = (isExplained: boolean): void => {
     if (typed.trim() === '') return;
     // A repeated query is a new question: the memory may have changed.
-    const next = isExplained ? `EXPLAIN ${typed}` : typed;
-    query.set({ q: next, run: next === sent ? String(Number(query.one('run')) + 1) : undefined });
+    const next = isExplained ? `EXPLAIN ${typed.replace(EXPLAIN, '')}` : typed;
+    const times = next === sent ? String(Number(query.one('run')) + 1) : undefined;
+    setPressed(`${next} ${times ?? ''}`);
+    query.set({ q: next, run: times });
   };
   return (
     <PageFrame page={page}>
@@ -50,6 +62,7 @@ export default function Cal({ page }: PageProps) {
         </button>
         <span class="hint">Ctrl+Enter runs the query, Ctrl+Space completes a word.</span>
       </div>
+      {waits && <p role="status">This query came with the address, and may change the memory. Run sends it.</p>}
       {answer.error !== undefined && <ErrorBox error={answer.error} again={answer.again} />}
       {answer.isLoading && <Loading what={isPlan ? 'the plan' : 'the answer'} />}
       {answer.value !== undefined && !answer.isLoading && <Answer of={answer.value} memory={memory} />}
@@ -58,6 +71,11 @@ export default function Cal({ page }: PageProps) {
 }
 
 const EXPLAIN = /^\s*EXPLAIN\s+/i;
+
+/** True for a text that may be a writing statement, and for JSON, whose words may be escaped. */
+function mayWrite(text: string): boolean {
+  return /\b(?:ADD|SUPERSEDE|REVERT|DEFINE)\b|^\s*\{/iu.test(text);
+}
 
 function Answer({ of, memory }: { readonly of: Output<'cal'>; readonly memory: string }) {
   const { result, warnings, statementType, executionTimeMs, resultCount } = of;

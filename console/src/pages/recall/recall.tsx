@@ -69,7 +69,9 @@ function Question() {
       onSubmit={(event) => {
         event.preventDefault();
         const text = new FormData(event.currentTarget).get('q');
-        query.set({ q: typeof text === 'string' ? text : '', run: '1' });
+        const next = typeof text === 'string' ? text : '';
+        // A repeated question is a new one: the memory may have changed.
+        query.set({ q: next, run: next === asked ? String(Number(query.one('run')) + 1) : '1' }, next === asked);
       }}
     >
       <label class="hidden-label" for={id}>
@@ -132,7 +134,7 @@ function Answers({ memory, fields, sides }: AnswersProps) {
 
 /** True when there is a question, or something to look for. */
 function isAsking(query: AddressQuery, fields: readonly Field[]): boolean {
-  return query.one('q') !== '' || query.one('run') === '1' || fields.some(({ name }) => query.one(`a.${name}`) !== '');
+  return query.one('q') !== '' || query.one('run') !== '' || fields.some(({ name }) => query.one(`a.${name}`) !== '');
 }
 
 interface SideParts {
@@ -154,7 +156,7 @@ function useSide(
       return text === '' ? [] : [[field.name, valueIn(field, text)]];
     }),
   );
-  const key = isAsked && isAsking(query, fields) ? JSON.stringify([memory, q, settings]) : undefined;
+  const key = isAsked && isAsking(query, fields) ? JSON.stringify([memory, q, settings, query.one('run')]) : undefined;
   const asked = useAsk<Timed>(key, async (signal) => {
     const start = performance.now();
     const answer = await client.memory(memory).operations.recall(inputOf(q, { ...SHOWN, ...settings }), { signal });
