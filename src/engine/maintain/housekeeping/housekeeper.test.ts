@@ -12,7 +12,7 @@ import type { AddItem } from '../../calls/grain.ts';
 import type { Engine } from '../../engine.ts';
 import type { IndexedGrain } from '../../index/parts/part.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
-import { isFullTail } from './housekeeper.ts';
+import { isFullTail, isLargeTail } from './housekeeper.ts';
 import { replayRecord } from './replay.ts';
 
 const context = contextOf(1);
@@ -94,6 +94,23 @@ test('a tail is sealed later when the other shards of its thread hold little', (
       isFullTail(own, () => ofThread),
       full,
       `${own} ${ofThread}`,
+    );
+});
+
+test('another thread seals large tails of few memories while no other shard of the worker is written to', () => {
+  const cases: [grains: number, memories: number, ofThread: number, large: boolean][] = [
+    [8_191, 1, 8_191, false],
+    [8_192, 1, 8_192, true],
+    [32_768, 1, 65_535, true],
+    [32_768, 1, 65_536, false],
+    [32_768, 512, 32_768, true],
+    [32_768, 513, 32_768, false],
+  ];
+  for (const [grains, memories, ofThread, large] of cases)
+    assert.equal(
+      isLargeTail(grains, memories, () => ofThread),
+      large,
+      `${grains} ${memories} ${ofThread}`,
     );
 });
 

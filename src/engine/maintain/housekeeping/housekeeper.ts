@@ -75,7 +75,8 @@ export class Housekeeper {
     this.#queue = queue;
     const { sealGrains } = options;
     this.#sealer = options.sealer;
-    this.#isLarge = sealGrains === undefined ? isLargeTail : () => true;
+    this.#isLarge =
+      sealGrains === undefined ? (grains, memories) => isLargeTail(grains, memories, tailGrainsOfThread) : () => true;
     this.#isFull =
       sealGrains === undefined
         ? (tailGrains) => isFullTail(tailGrains, tailGrainsOfThread)
@@ -312,9 +313,13 @@ export function isFullTail(tailGrains: number, ofThread: () => number): boolean 
   return tailGrains >= TAIL_GRAINS_SEAL || ofThread() >= THREAD_TAIL_GRAINS;
 }
 
-/** Tails that a thread seals sooner than it would start, or that hold a few grains of many memories, are sealed here. */
-function isLargeTail(grains: number, memories: number): boolean {
-  return grains >= Math.max(SEALER_GRAINS_MIN, memories * SEALER_MEMORY_GRAINS_MIN);
+/**
+ * True when another thread should seal. Tails that this thread seals sooner than the other one would start, and those that
+ * hold a few grains of many memories, are sealed here. So are the tails of shards that are written to at once: their
+ * threads leave no processor idle, and the way to another one costs more in all.
+ */
+export function isLargeTail(grains: number, memories: number, ofThread: () => number): boolean {
+  return grains >= Math.max(SEALER_GRAINS_MIN, memories * SEALER_MEMORY_GRAINS_MIN) && grains * 2 > ofThread();
 }
 
 /** Hourly work: statistics points, and removal of expired records. */
