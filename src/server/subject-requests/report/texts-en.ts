@@ -117,7 +117,7 @@ export const ENGLISH: ReportTexts = {
     nothing: 'No consent is on record.',
     more: (shown, total) => `The first ${shown} of ${total} are listed.`,
     restricted: (time, by, reason) =>
-      `Processing is restricted since ${time}, by ${by}${reason === '' ? '' : `: ${reason}`}.`,
+      `Processing has been restricted since ${time}, by ${by}${reason === '' ? '' : `: ${reason}`}.`,
     notRestricted: 'Processing is not restricted.',
   },
   recalls: {
@@ -148,7 +148,7 @@ export const ENGLISH: ReportTexts = {
     entry: 'Audit entry',
     times: (count) => ` (${count} times)`,
     nothing: 'No act is on record.',
-    more: (total) => `The newest entries are listed, of ${total}.`,
+    more: (total) => `The newest of ${total} entries are listed.`,
   },
   proof: {
     heading: 'The proof of the erasure',
@@ -174,7 +174,7 @@ export const ENGLISH: ReportTexts = {
     recipients: 'Recipients',
     retention: 'Kept for',
     noLimit: 'no fixed period',
-    days: (days) => `${days} days, unless a rule for a part of the data says otherwise`,
+    days: (days) => `${days} ${days === '1' ? 'day' : 'days'}, unless a rule for a part of the data says otherwise`,
     source: 'Source',
     sourceText:
       'Conversations with the person and with agents, documents that were imported, and what was concluded from them.',
