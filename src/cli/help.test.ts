@@ -102,7 +102,7 @@ const MIRRORS: Readonly<Record<string, readonly [operation: string, options: Rea
   ],
   session: ['session_context', { budget: 'token_budget', query: 'query', context: 'own', 'actions-limit': 'own' }],
   actions: ['session_actions_chain', { chain: 'own', failed: 'own', limit: 'own' }],
-  'memories delete': ['delete_memory', { yes: 'own' }],
+  'memories delete': ['delete_memory', { yes: 'own', proof: 'own' }],
   'rotate-keys': ['rotate_keys', { scope: 'scope', all: 'own' }],
   export: [
     'export_file',

@@ -87,7 +87,8 @@ test('a proof of another key, of an unknown version, and a file that is cut off 
   const wrong = checkProof(JSON.stringify(proof), other);
   assert.equal(wrong.is, 'wrong_key');
   assert.match('why' in wrong ? wrong.why : '', new RegExp(proof.key_id));
-  assert.equal(checkProof(JSON.stringify({ ...proof, version: 3 })).is, 'unknown_version');
+  assert.equal(checkProof(JSON.stringify({ ...proof, version: 4 })).is, 'unknown_version');
+  assert.notEqual(checkProof(JSON.stringify({ ...proof, version: 3 })).is, 'valid');
   const text = JSON.stringify(proof);
   for (let length = 0; length < text.length; length += 50)
     assert.equal(checkProof(text.slice(0, length)).is, 'malformed', String(length));
