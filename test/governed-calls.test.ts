@@ -56,7 +56,10 @@ const READS: Inputs<GovernedBy<'reads'>> = {
   get: ({ hash }) => [{ hash }],
   getRaw: ({ hash }) => [{ hash }],
   list: () => [{ filter: {}, limit: 10, order: 'asc' }],
-  edges: () => [{ nodes: ['ann', CANARY], direction: 'both', limit: 10 }],
+  edges: () => [
+    { nodes: ['ann', CANARY], direction: 'both', limit: 10 },
+    { direction: 'out', limit: 10 },
+  ],
   recallCandidates: () => [
     { query: QUERY, statistics: { docs: 1, totalLength: 3, documentFrequency: {} } },
     {

@@ -209,6 +209,7 @@ const READS: Readonly<Record<string, (pair: Pair) => readonly Question[]>> = {
     get('/grains?grain_type=belief'),
   ],
   graph: () => [get('/graph?start=ann&depth=3'), get('/graph?start=tea&direction=both&limit=3')],
+  list_edges: () => [get('/graph/edges?limit=2'), get('/graph/edges?relation=likes')],
   get: ({ own, outside }) => [
     ...own.slice(0, 2).map((hash) => get(`/grains/${hash}`)),
     ...outside.map((hash) => refused(get(`/grains/${hash}`))),

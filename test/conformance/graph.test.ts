@@ -118,6 +118,47 @@ for (const [listener, partitions] of [
       assert.deepEqual(new Set(whole.nodes.map(({ id }) => id)).size, 701);
     });
 
+    test('a list of all edges has each edge once, newest first, over pages of any size', async () => {
+      const path = await memory();
+      const grains = Array.from({ length: 90 }, (_, i) => ({
+        grain_type: i % 3 === 0 ? 'event' : 'belief',
+        fields:
+          i % 3 === 0
+            ? { content: `no edge ${i}`, created_at: 1_700_000_000 + i }
+            : {
+                subject: `a${i % 7}`,
+                relation: i % 2 === 0 ? 'knows' : 'likes',
+                object: `b${i}`,
+                created_at: 1_700_000_000 + Math.floor(i / 10),
+              },
+      }));
+      await http.post(`${path}/batch-add`, { grains });
+      const list = async (relation: string | undefined, limit: number) => {
+        const edges: (Edge & { readonly created_at: number })[] = [];
+        let cursor: string | null | undefined;
+        do {
+          const query = new URLSearchParams({ limit: String(limit) });
+          if (relation !== undefined) query.set('relation', relation);
+          if (typeof cursor === 'string') query.set('cursor', cursor);
+          const page = await http.get(`${path}/graph/edges?${query}`);
+          assert.ok(page.edges.length <= limit);
+          edges.push(...page.edges);
+          cursor = page.next_cursor;
+        } while (cursor !== null);
+        return edges;
+      };
+      const all = await list(undefined, 500);
+      const expected = grains.flatMap(({ fields: { object } }) => object ?? []).sort();
+      assert.deepEqual(all.map(({ target }) => target).sort(), expected);
+      assert.ok(all.every(({ created_at: at }, i) => i === 0 || at <= all[i - 1]!.created_at));
+      assert.deepEqual(await list(undefined, 7), all);
+      const known = all.filter(({ relation }) => relation === 'knows');
+      assert.ok(known.length > 0 && known.length < all.length);
+      assert.deepEqual(await list('knows', 4), known);
+      await refused(http.get(`${path}/graph/edges?cursor=x`), 'VAL-E004');
+      await refused(http.get(`${path}/graph/edges?limit=0`), 'VAL-E004');
+    });
+
     test('superseded, forgotten, restricted and foreign grains make no edges', async () => {
       const path = await memory();
       const old = await believe(path, ['ann', 'likes', 'tea']);
@@ -137,6 +178,11 @@ for (const [listener, partitions] of [
         namespace: 'kitchen',
       });
       assert.deepEqual(await targets(http.with(key)), ['figs']);
+      const listed = (await http.with(key).get(`${path}/graph/edges`)).edges;
+      assert.deepEqual(
+        listed.map(({ target }: Edge) => target),
+        ['figs'],
+      );
     });
 
     test('names are compared as everywhere, and grains of other types are edges under their type', async () => {

@@ -208,6 +208,7 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
   ['session_failed_actions', (http) => http.ask('GET', `${M}/sessions/s1/actions/failed`)],
   ['list_grains', (http) => http.ask('GET', `${M}/grains?limit=1`)],
   ['graph', (http) => http.ask('GET', `${M}/graph?start=ann&direction=both`)],
+  ['list_edges', (http) => http.ask('GET', `${M}/graph/edges?limit=1`)],
   [
     'recall',
     (http) =>

@@ -4913,6 +4913,40 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
+  /** List the edges of the graph of a memory, newest first. Each current grain with a subject and an object is an edge. A page can have fewer edges than its limit before the last one. */
+  listEdges: {
+    input: {
+      /** Only edges of this relation; the default is all. */
+      readonly relation?: string | undefined;
+      /** Number of items on a page; the default is 50, and above 500 is treated as 500. */
+      readonly limit?: number | undefined;
+      /** Cursor of the page to show, from the next_cursor of the page before. */
+      readonly cursor?: string | undefined;
+    };
+    output: {
+      /** The edges of the page. */
+      readonly edges: readonly {
+        /** Subject of the grain. */
+        readonly source: string;
+        /** Relation of the grain; its type where it has none. */
+        readonly relation: string;
+        /** Object of the grain. */
+        readonly target: string;
+        /** Hash of the grain. */
+        readonly hash: string;
+        /** Confidence of the grain, 0 to 1. */
+        readonly confidence: number;
+        /** Time at which the grain was created, in Unix seconds. */
+        readonly createdAt: Date;
+      }[];
+      /** Number of items on all pages; null where it is not counted. */
+      readonly total: number | null;
+      /** Cursor of the next page; null on the last one. */
+      readonly nextCursor: string | null;
+      /** Members of the request that were ignored, and other notes. */
+      readonly warnings?: readonly string[] | undefined;
+    };
+  };
   /** Ask a model that reads and writes the memory, and stream its answer. Streams server-sent events: progress, text, tool_call and tool_result, then done or error. A thread shows its last messages to the model and keeps the new ones. The model stops when the client leaves. */
   chatStream: {
     input: {
@@ -8388,6 +8422,7 @@ export type MemoryOperation =
   | 'deleteScopeTree'
   | 'scopeErase'
   | 'graph'
+  | 'listEdges'
   | 'chatStream'
   | 'listThreads'
   | 'createThread'
@@ -8569,6 +8604,7 @@ export const ROUTES: Readonly<Record<MemoryOperation | DeploymentOperation, stri
   deleteScopeTree: 'DELETE M/scope-tree query json w',
   scopeErase: 'POST M/scope-erase json json w',
   graph: 'GET M/graph query json',
+  listEdges: 'GET M/graph/edges query json',
   chatStream: 'POST M/chat/stream json stream wsun',
   listThreads: 'GET M/chat/threads query json',
   createThread: 'POST M/chat/threads json json wun',
@@ -8653,6 +8689,7 @@ export const PAGES = {
   listModels: 'models',
   listKeys: 'keys',
   listMemories: 'memories',
+  listEdges: 'edges',
   listThreads: 'threads',
   listMessages: 'messages',
   listHarnesses: 'harnesses',

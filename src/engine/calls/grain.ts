@@ -267,12 +267,12 @@ export interface GrainCalls {
     };
   };
   /**
-   * Edges of the graph at these nodes, newest first, ties by hash: current grains with a subject and an object. `out`:
-   * edges that leave a node, `in`: those that lead to one. `after`: the `next` of the page before.
+   * Edges of the graph at these nodes, by default at all of them, newest first, ties by hash: current grains with a subject
+   * and an object. `out`: edges that leave a node, `in`: those that lead to one. `after`: the `next` of the page before.
    */
   edges: {
     input: {
-      nodes: readonly string[];
+      nodes?: readonly string[] | undefined;
       direction: EdgeDirection;
       relation?: string | undefined;
       limit: number;

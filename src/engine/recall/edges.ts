@@ -5,7 +5,7 @@ import type { EdgeView, GrainFilter, GrainPlace } from '../calls/grain.ts';
 import { triple } from '../grain/api/text.ts';
 import { Float } from '../grain/value.ts';
 import { union } from '../index/docs/docset.ts';
-import type { IndexPart } from '../index/parts/part.ts';
+import { ANY_RELATION, type IndexPart } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredGrain } from '../store/stored-grain.ts';
@@ -17,7 +17,7 @@ const NOTHING = new Uint32Array(0);
 type Input = MemoryCalls['edges']['input'];
 
 /**
- * A page of the edges at some nodes: what the caller may see, newest first, ties by hash. Grains that cannot be read make no
+ * A page of the edges at some nodes, or at all: what the caller may see, newest first, ties by hash. Grains that cannot be read make no
  * edge.
  */
 export function edges(
@@ -47,13 +47,14 @@ function placeIn(store: Store, parts: readonly IndexPart[], { part, doc }: PartD
   return { createdAtMs: createdAtMs[doc]!, hash: store.addressOfLive(ordinals[doc]!) };
 }
 
-/** The docs that lie at one of the nodes, on the sides that the direction asks for. */
+/** The docs that lie at one of the nodes, on the sides that the direction asks for. Without nodes, all with a triple. */
 function edgeFilter(
   store: Store,
   part: IndexPart,
   context: CallContext,
   { nodes, relation, direction }: Input,
 ): PartFilter {
+  if (nodes === undefined) return filterPart(store, part, { relation: relation ?? ANY_RELATION }, context);
   const at = (facet: 'subject' | 'object'): PartFilter => {
     const filter: GrainFilter = { relation, anyOf: [{ facet, values: nodes }] };
     return filterPart(store, part, filter, context);

@@ -27,7 +27,7 @@ export const TAGS: readonly Tag[] = [
     description: 'Finding grains, and records of what was found.',
     operations: [
       ...['recall', 'recall_chain', 'search', 'list_provenance', 'provenance_summary', 'get_provenance'],
-      'graph',
+      ...['graph', 'list_edges'],
     ],
   },
   {

@@ -149,7 +149,7 @@ test('every route of the contract is served', () => {
     ...['GET M/subject-requests', 'POST M/subject-requests', 'GET M/subject-requests/{request_id}'],
     ...['extend', 'erase', 'close'].map((act) => `POST M/subject-requests/{request_id}/${act}`),
     'GET M/subject-requests/{request_id}/report',
-    ...['GET M/erasure-proof', 'GET /proof-keys', 'POST /proof-keys/rotate'],
+    ...['GET M/erasure-proof', 'GET /proof-keys', 'POST /proof-keys/rotate', 'GET M/graph/edges'],
   ];
   assert.deepEqual([...rows].sort(), [...Object.values(SERVED), ...unnumbered].sort());
   const numbers = Object.keys(SERVED).map(Number);

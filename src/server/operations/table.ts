@@ -43,6 +43,7 @@ import { importFile } from './grains/import-file.ts';
 import { list } from './grains/list.ts';
 import { supersede } from './grains/supersede.ts';
 import { graph } from './graph/graph.ts';
+import { edgesList } from './graph/list-edges.ts';
 import { harnessBindTool } from './harnesses/bind-tool.ts';
 import { harnessChange } from './harnesses/change.ts';
 import { harnessCreate } from './harnesses/create.ts';
@@ -199,6 +200,7 @@ const ROWS: readonly Operation[] = [
   deleteScopeTree,
   scopeErase,
   graph,
+  edgesList,
   chatStream,
   threadsList,
   threadCreate,

@@ -2,8 +2,8 @@ import { EngineError } from '../../../engine/base/errors.ts';
 import { GRAPH_DEPTH_MAX, GRAPH_NODES_MAX } from '../../../engine/base/limits.ts';
 import { tripleForm } from '../../../engine/grain/api/text.ts';
 import { defineOperation } from '../define.ts';
-import { seconds } from '../seconds.ts';
 import { described, Type } from '../type.ts';
+import { Edge, edgeOutput } from './edge.ts';
 import { walkGraph } from './walk.ts';
 
 const DEPTH_DEFAULT = 2;
@@ -13,15 +13,6 @@ const Node = Type.Object({
   id: Type.String({ description: 'The subject or object that the node stands for.' }),
   depth: Type.Integer({ description: 'Number of edges from the start.' }),
   degree: Type.Integer({ description: 'Number of edges of this answer at the node.' }),
-});
-
-const Edge = Type.Object({
-  source: Type.String({ description: 'Subject of the grain.' }),
-  relation: Type.String({ description: 'Relation of the grain; its type where it has none.' }),
-  target: Type.String({ description: 'Object of the grain.' }),
-  hash: Type.String({ description: 'Hash of the grain.' }),
-  confidence: Type.Number({ description: 'Confidence of the grain, 0 to 1.' }),
-  createdAt: Type.Integer({ description: 'Time at which the grain was created, in Unix seconds.' }),
 });
 
 export const graph = defineOperation({
@@ -75,14 +66,7 @@ export const graph = defineOperation({
     return {
       start: first,
       nodes: nodes.map(({ id, depth: at, degree }) => ({ id, depth: at, degree })),
-      edges: edges.map(({ source, relation: name, target, hash, confidence, createdAtMs }) => ({
-        source,
-        relation: name,
-        target,
-        hash,
-        confidence,
-        createdAt: seconds(createdAtMs),
-      })),
+      edges: edges.map(edgeOutput),
       depthReached: nodes.at(-1)?.depth ?? 0,
       truncated,
     };
