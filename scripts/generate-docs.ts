@@ -1,8 +1,9 @@
 // Writes what documents take from the code: the table of a recall's fields in docs/recall.md, that of the tools in docs/mcp.md
-// (from what `npm run client` made of the operation table), and the pages of scripts/reference.ts: `npm run docs`. A test
-// compares.
+// (from what `npm run client` made of the operation table), the exit codes in docs/command-line.md, and the pages of
+// scripts/reference.ts: `npm run docs`. A test compares.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EXIT_MEANINGS } from '../src/cli/exit-codes.ts';
 import { TOOLS } from '../src/mcp/gen/tools.ts';
 import type { Tool } from '../src/mcp/tool.ts';
 import { toSnake } from '../src/server/operations/names.ts';
@@ -198,11 +199,29 @@ export function withTools(page: string): string {
   return `${page.slice(0, begin)}${TOOLS_BEGIN}${head}${TOOLS.map(toolRow).join('')}\n${page.slice(end)}`;
 }
 
+const EXITS_BEGIN = '<!-- The exit codes are made by `npm run docs`. -->\n';
+const EXITS_END = '<!-- End of the exit codes. -->\n';
+
+/** docs/command-line.md with the exit codes as they are. Throws without the marks around them. */
+export function withExitCodes(page: string): string {
+  const [begin, end] = [page.indexOf(EXITS_BEGIN), page.indexOf(EXITS_END)];
+  if (begin === -1 || end < begin) throw new Error('docs/command-line.md has no marks around its exit codes');
+  const rows = Object.entries(EXIT_MEANINGS).flatMap(([command, meanings]) =>
+    meanings.map(([code, meaning]) => {
+      const text = meaning.replaceAll(/--[a-z-]+/g, '`$&`');
+      return `| ${command === 'every command' ? command : `\`${command}\``} | ${code} | ${text} |\n`;
+    }),
+  );
+  const head = '\n| command | exit code | meaning |\n| --- | --- | --- |\n';
+  return `${page.slice(0, begin)}${EXITS_BEGIN}${head}${rows.join('')}\n${page.slice(end)}`;
+}
+
 if (import.meta.main) {
   const docs = join(import.meta.dirname, '..', 'docs');
   for (const [name, made] of [
     ['recall.md', withTable],
     ['mcp.md', withTools],
+    ['command-line.md', withExitCodes],
   ] as const) {
     const file = join(docs, name);
     writeFileSync(file, made(readFileSync(file, 'utf8')));

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { UPGRADE_EXIT } from '../src/cli/upgrade/exit.ts';
+import { UPGRADE_EXIT } from '../src/cli/exit-codes.ts';
 import { granary, granaryJson, serve } from './support/cli.ts';
 import { fixtureNames, unpackFixture } from './support/deployment-fixture.ts';
 import { memoryFolder } from './support/memory-files.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { withTable, withTools } from '../scripts/generate-docs.ts';
+import { withExitCodes, withTable, withTools } from '../scripts/generate-docs.ts';
 import { referencePages } from '../scripts/reference.ts';
 import { OPERATIONS } from '../src/server/operations/table.ts';
 
@@ -30,6 +30,14 @@ test('docs/mcp.md has the tools as they are (`npm run docs` writes them)', () =>
   assert.match(tools, /^\| `recall` \| default \| `query`, `limit`\?/m);
   assert.equal(withTools(tools.replace(/^\| `forget` .*\n/m, '')), tools);
   assert.throws(() => withTools('# MCP\n'), /no marks/);
+});
+
+test('docs/command-line.md has the exit codes as they are (`npm run docs` writes them)', () => {
+  const commands = readFileSync(join(import.meta.dirname, '..', 'docs', 'command-line.md'), 'utf8');
+  assert.equal(commands, withExitCodes(commands));
+  assert.match(commands, /^\| `proof verify` \| 3 \| changed after it was signed \|$/m);
+  assert.equal(withExitCodes(commands.replace(/^\| `upgrade --check` \| 3 .*\n/m, '')), commands);
+  assert.throws(() => withExitCodes('# The command line\n'), /no marks/);
 });
 
 test('docs/reference has the pages that the code makes, and no other (`npm run docs` writes them)', () => {

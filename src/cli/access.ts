@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printNote, printTable, utc } from './output.ts';
 

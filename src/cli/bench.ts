@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { EXIT, Failure } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { Failure } from './failure.ts';
 
 const SUITE = fileURLToPath(new URL('../../bench/run.ts', import.meta.url));
 

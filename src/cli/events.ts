@@ -5,6 +5,7 @@ import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { type EventFrame, framesOf, gapNote } from './event-frames.ts';
 import { eventLine } from './event-line.ts';
+import { INTERRUPTED_EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import type { Asked } from './http-caller.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -24,8 +25,6 @@ const STREAM_SECONDS = 3_600;
 const LIST_SECONDS = 1;
 /** Time before a lost connection is taken up again, unless the server says another. */
 const RETRY_MS = 3_000;
-/** Exit code of a command that Ctrl-C ends. */
-const INTERRUPTED = 130;
 
 export function registerEvents(program: Command): void {
   const events = program
@@ -75,7 +74,7 @@ async function follow(connection: Connection, options: EventOptions): Promise<vo
   let lastId = options.since;
   process.once('SIGINT', () => {
     if (lastId !== undefined) printNote(continueWith(lastId));
-    process.exit(INTERRUPTED);
+    process.exit(INTERRUPTED_EXIT);
   });
   for (let isFirst = true; ; isFirst = false) {
     try {

@@ -1,7 +1,6 @@
 // How commands report failure: code, message and exit code.
 
-/** Exit codes of every command. */
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+import { EXIT } from './exit-codes.ts';
 
 /**
  * A command failed. `code` is a code of the contract (`MEM-E003`), or the CLI's own `USAGE`, `NO-SERVER`, `FILE` or

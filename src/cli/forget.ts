@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
-import { EXIT, failureOf, usage } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { failureOf, usage } from './failure.ts';
 import { wholeHashes } from './hash.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { number, printJson, printLine, printNote, printPairs, utc } from './output.ts';

@@ -1,6 +1,6 @@
 // `granary health`: checks that the server is up.
 import type { Command } from 'commander';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withServerOptions } from './options.ts';
 import { duration, printJson, printPairs } from './output.ts';
 

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
-import { EXIT, usage } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { usage } from './failure.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printPairs, printTable, utc } from './output.ts';
 

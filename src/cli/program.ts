@@ -2,7 +2,8 @@
 // takes longer than most commands run.
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../server/version.ts';
-import { EXIT, exitCodeOf, failureOf } from './failure.ts';
+import { EXIT, exitCodesText } from './exit-codes.ts';
+import { exitCodeOf, failureOf } from './failure.ts';
 
 type Register = (program: Command) => void;
 
@@ -108,8 +109,8 @@ Examples:
   granary backup /backups/monday
 
 Commands connect to the server given by --url or DATA_DIR/server.json. If no server runs, they open the data directory
-themselves. Exit codes: 0 success; 1 the command failed or a check found problems; 2 usage error. Errors are one line on
-stderr (granary: CODE: text); with --json also an object on stdout.`;
+themselves. Errors are one line on stderr (granary: CODE: text); with --json also an object on stdout.
+${exitCodesText('every command')}`;
 
 /** Commands added before `exitOverride` do not inherit it. */
 function inheritExit(command: Command): void {

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { checkProof, isRemoval, type ProofCheck, type SignedRemoval } from '../server/proofs/erasure-proof.ts';
 import { keyIdOf, rawPublicKey } from '../server/proofs/proof-keys.ts';
+import { exitCodesText, PROOF_EXIT } from './exit-codes.ts';
 import { Failure, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printPairs, printTable, utc } from './output.ts';
@@ -19,25 +20,20 @@ interface VerifyOptions extends ProofOptions {
   readonly withServer?: true | undefined;
 }
 
-/** Exit codes of `granary proof verify`, by result. */
-export const PROOF_EXIT = {
-  valid: 0,
-  tampered: 3,
-  wrong_key: 4,
-  unknown_version: 5,
-  malformed: 6,
-  unsigned: 7,
-  unknown_key: 4,
-  not_in_trail: 8,
-  chain_broken: 8,
-  in_trail: 0,
-  memory_deleted: 0,
-  repeated: 0,
+const EXIT_OF = {
+  valid: PROOF_EXIT.verified,
+  tampered: PROOF_EXIT.changed,
+  wrong_key: PROOF_EXIT.otherKey,
+  unknown_version: PROOF_EXIT.unknownVersion,
+  malformed: PROOF_EXIT.noProof,
+  unsigned: PROOF_EXIT.unsigned,
+  unknown_key: PROOF_EXIT.otherKey,
+  not_in_trail: PROOF_EXIT.notInTrail,
+  chain_broken: PROOF_EXIT.notInTrail,
+  in_trail: PROOF_EXIT.verified,
+  memory_deleted: PROOF_EXIT.verified,
+  repeated: PROOF_EXIT.verified,
 } as const satisfies Record<ProofCheck['is'] | TrailCheck['is'], number>;
-
-const EXITS = `
-Exit codes: 0 verified; 1 the file or the server cannot be read; 3 changed after it was signed; 4 signed with another key;
-5 unknown version; 6 cut off, or no proof; 7 not signed (version 1) and not looked up at a server; 8 not in the audit trail.`;
 
 export function registerProof(program: Command): void {
   const proof = program.command('proof').description('Verify proofs of erasures, fetch one, and manage their keys');
@@ -49,7 +45,7 @@ export function registerProof(program: Command): void {
       .argument('<file>', 'proof of an erasure, as JSON')
       .option('--public-key <key>', 'key that you trust: a PEM file, or the key in base64url or hex')
       .option('--with-server', 'also look the erasure up in the audit chain of the server (--url, --data-dir)')
-      .addHelpText('after', EXITS),
+      .addHelpText('after', `\n${exitCodesText('proof verify')}`),
   ).action(verify);
   add(
     proof
@@ -68,7 +64,7 @@ async function verify(file: string, options: VerifyOptions): Promise<void> {
   const isAsked = options.withServer === true && (check.is === 'valid' || check.is === 'unsigned');
   const trail = isAsked ? await askServer(check, options) : undefined;
   const result = trail?.is ?? check.is;
-  process.exitCode = PROOF_EXIT[result];
+  process.exitCode = EXIT_OF[result];
   const lines = [offlineLine(check, key, isAsked), ...(trail === undefined ? [] : [trailLine(trail)])];
   const proof = 'proof' in check ? check.proof : undefined;
   if (options.json)

@@ -1,7 +1,7 @@
 // `granary rebuild-indexes`: rebuilds every index from the grains.
 import type { Command } from 'commander';
 import { execOnMemories, resultsJson } from './deployment.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { duration, printJson, printTable } from './output.ts';
 import { Progress } from './progress.ts';

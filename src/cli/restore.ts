@@ -1,7 +1,7 @@
 // `granary restore DIR`: restores a backup into a data directory. Erasures, forgets, deletions and revocations since
 // the backup stay in force.
 import { type Command, Option } from 'commander';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 import { number, printJson, printLine } from './output.ts';
 import type { RestoreOptions } from './restore/restore.ts';
 

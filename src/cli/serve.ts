@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, optionLines, readConfig } from '../server/config.ts';
 import type { RunningServer } from '../server/main.ts';
+import { BROKEN_EXIT } from './exit-codes.ts';
 
 export function registerServe(program: Command): void {
   const command = program.command('serve').description('Run the server until SIGINT or SIGTERM');
@@ -32,8 +33,6 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
   await server.close();
 }
 
-/** Exit code after an internal error of an engine in the main thread. */
-const BROKEN_EXIT_CODE = 70;
 /** Time for the refusals of pending calls to leave. */
 const BROKEN_EXIT_MS = 250;
 
@@ -42,7 +41,7 @@ const BROKEN_EXIT_MS = 250;
  */
 function endBroken(): void {
   process.stderr.write('granary: an engine met an internal error (see the log). The process ends: start it again.\n');
-  setTimeout(() => process.exit(BROKEN_EXIT_CODE), BROKEN_EXIT_MS);
+  setTimeout(() => process.exit(BROKEN_EXIT), BROKEN_EXIT_MS);
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

@@ -1,12 +1,12 @@
 // `granary upgrade --check`: says what this version would do to a data directory, and changes nothing in it.
 import type { Command } from 'commander';
 import { optionLines } from '../server/config.ts';
+import { exitCodesText } from './exit-codes.ts';
 import { usage } from './failure.ts';
 
-const EXITS = `
+const AFTER_HELP = `
 It takes the options and variables of the server, reads the directory, and changes nothing, also while a server runs on it.
-Exit codes: 0 this version opens it and changes no format; 1 it does not open, or the disk has no room; 3 it opens, and the
-first start changes formats, after which the earlier version no longer opens it.`;
+${exitCodesText('upgrade --check')}`;
 
 export function registerUpgrade(program: Command): void {
   const command = program
@@ -15,7 +15,7 @@ export function registerUpgrade(program: Command): void {
     .argument('[dir]', 'the data directory; the default is --data-dir')
     .option('--check', 'only look; required, since the first start of the server does the rest')
     .option('--json', 'print JSON')
-    .addHelpText('after', EXITS);
+    .addHelpText('after', AFTER_HELP);
   for (const { flag, description } of optionLines()) if (flag !== undefined) command.option(flag, description);
   command.action(
     async (dir: string | undefined, { check, json, ...flags }: Record<string, string | true | undefined>) => {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { execOnDeployment } from './deployment.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withServerOptions } from './options.ts';
 import { duration, number, printable, printJson, printLine, printPairs, printTable } from './output.ts';
 

@@ -1,6 +1,6 @@
 // Shows what a removal would take, when the command has no --yes.
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 import { number, printJson, printLine, printNote, printPairs, utc } from './output.ts';
 
 /**

@@ -7,9 +7,9 @@ import { LAYOUT_FILE, RESTORE_FOLDER, RESTORE_READY_FILE, readShards } from '../
 import { LOCK_FILE, tryLockDirectory } from '../../server/directory-lock.ts';
 import { readServerFile } from '../../server/server-file.ts';
 import { VERSION } from '../../server/version.ts';
+import { UPGRADE_EXIT } from '../exit-codes.ts';
 import { Failure, failureOf } from '../failure.ts';
 import { bytes, number, printable, printJson, printLine, printTable } from '../output.ts';
-import { UPGRADE_EXIT } from './exit.ts';
 import { type Format, formatsOf, type Vectors, vectorsOf } from './formats.ts';
 import { type MemoryEmbedder, memoriesOf } from './memories.ts';
 
