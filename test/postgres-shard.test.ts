@@ -150,7 +150,7 @@ test('a node whose lease has ended answers nothing, and answers again when it is
   // Another node takes it: the first one learns it from its next append.
   await place.database.ask((sql) => sql`UPDATE granary_shards SET expires_at = now()`);
   const other = await place.open('b');
-  assert.equal(await codeOf(() => addBelief(engine, 1, { subject: 'bob', object: 'a thing' })), 'STO-E001');
+  assert.equal(await codeOf(() => addBelief(engine, 1, { subject: 'bob', object: 'a thing' })), 'STO-E002');
   assert.equal(await get(engine, hash), 'STO-E002');
   assert.match(String(engine.read('health', context, undefined as never).reasons), /taken by another node/);
   assert.equal(await get(other, hash), undefined);

@@ -39,7 +39,7 @@ export async function openShard(folder: string, options: { indexHeapMb?: number 
     onFatal: fail,
     sealer: new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url)),
   });
-  const maintenance = new Maintenance({ engines: [engine], onBug: fail });
+  const maintenance = new Maintenance({ engines: new Map([[0, engine]]), onBug: fail });
   const close = async (): Promise<void> => {
     maintenance.stop();
     await engine.close();

@@ -217,7 +217,17 @@ export class Engine {
   }
 
   #answer<M extends ReadMethod | RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
-    if (method !== 'health') this.#requireShard();
+    if (method === 'health') return this.#atOnceNow(method, context, input);
+    this.#requireShard();
+    try {
+      return this.#atOnceNow(method, context, input);
+    } finally {
+      // A process that was stopped meanwhile answers nothing: a throw here replaces the answer.
+      this.#requireShard();
+    }
+  }
+
+  #atOnceNow<M extends ReadMethod | RecordMethod>(method: M, context: CallContext, input: Input<M>): Output<M> {
     const call: AtOnce<ReadMethod | RecordMethod>[M] = this.#atOnce[method];
     const startedMs = performance.now();
     // Each bad block removes one chunk, so the loop ends. Then answer from the readable rest.
@@ -252,16 +262,24 @@ export class Engine {
     this.#admit(method, context, input);
     const call: EngineWrites[M] = this.#writes[method];
     // A listener waits for the next event, not for work.
-    if (method === 'awaitEvents') return call(context, input);
+    if (method === 'awaitEvents') return this.#whileHeld(call(context, input));
     this.#longCalls += 1;
     try {
-      return await call(context, input);
+      return await this.#whileHeld(call(context, input));
     } finally {
       this.#longCalls -= 1;
     }
   }
 
-  /** STO-E002 while another node may have the shard. */
+  async #whileHeld<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } finally {
+      this.#requireShard();
+    }
+  }
+
+  /** STO-E002 while another node may have the shard: when a call comes, and again before its answer leaves. */
   #requireShard(): void {
     const { lapsed } = this.store.log;
     if (lapsed !== undefined) throw new EngineError('STO-E002', lapsed);

@@ -88,7 +88,7 @@ const { cut } = options;
 if (cut?.from === 'start') armCut(cut.steps);
 const engines: Engine[] = [];
 for (let shard = 0; shard < options.shards; shard++) engines.push(await openShard(shard));
-const maintenance = new Maintenance({ engines, onBug: fatal });
+const maintenance = new Maintenance({ engines: new Map(engines.entries()), onBug: fatal });
 
 process.on('message', async (order: Order) => {
   if (order.kind === 'calls') {

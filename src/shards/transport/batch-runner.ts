@@ -24,6 +24,7 @@ import type { EngineDoor } from './engine-door.ts';
 import { isLone, type Lane, laneOf, type PackedRequest, ReplyWriter, readRequests } from './pack.ts';
 
 export interface BatchRunnerOptions {
+  /** The open engines, by shard. Calls of other shards are refused. */
   readonly engines: ReadonlyMap<number, EngineDoor>;
   readonly codecs: ShardCodecs;
   /** Takes ownership of a message of replies. */
@@ -164,7 +165,7 @@ export class BatchRunner {
         throw new EngineError('SYS-E005', 'the deadline passed before the call could run');
       }
       const engine = this.#options.engines.get(shard);
-      assert(engine !== undefined, 'a call goes to the worker that owns its shard');
+      if (engine === undefined) throw new EngineError('STO-E002', `shard ${shard} is not open here`);
       if ('method' in body) {
         // The client packed a typed call.
         const pack: Answer = (output) => this.#replies.appendValue(id, output);

@@ -41,6 +41,11 @@ export interface ClientOptions {
   /** Takes ownership of the message: it is transferred, not copied. */
   readonly send: (message: ArrayBuffer) => void;
   readonly clock?: Clock | undefined;
+  /**
+   * Why the shard may not answer at the moment, asked before each answer but those of `health`; undefined while it may.
+   * Default: it always may.
+   */
+  readonly lapsed?: ((shard: number) => string | undefined) | undefined;
   /** Returns the error of a call as its caller gets it. Default: the same. */
   readonly errorForCallers?: ((error: EngineError) => EngineError) | undefined;
   /** Called for a reply that cannot be read. Its call alone fails. */
@@ -52,6 +57,8 @@ export interface ClientOptions {
 }
 
 interface Pending {
+  readonly shard: number;
+  readonly lane: Lane;
   /** A caller of the server waits for it; false for calls of the server's own work on vectors. */
   readonly isAsked: boolean;
   readonly resolve: (value: unknown) => void;
@@ -106,6 +113,7 @@ export class ShardClient {
   readonly #send: (message: ArrayBuffer) => void;
   readonly #clock: Clock;
   readonly #schedule: (run: () => void) => void;
+  readonly #lapsed: (shard: number) => string | undefined;
   readonly #errorForCallers: (error: EngineError) => EngineError;
   readonly #onUnreadable: (error: unknown) => void;
   readonly #batchesOutMax: number;
@@ -127,6 +135,7 @@ export class ShardClient {
     this.#send = options.send;
     this.#clock = options.clock ?? systemClock;
     this.#schedule = options.schedule ?? setImmediate;
+    this.#lapsed = options.lapsed ?? (() => undefined);
     this.#errorForCallers = options.errorForCallers ?? ((error) => error);
     this.#onUnreadable = options.onUnreadable ?? (() => undefined);
     this.#batchesOutMax = options.batchesOutMax ?? BATCHES_OUT_MAX;
@@ -198,7 +207,7 @@ export class ShardClient {
     this.#pendingBytes += bytes;
     if (isAsked && this.#asked++ === 0) this.#askedSinceMs = steadyMs(this.#clock);
     const answer = new Promise<unknown>((resolve, reject) => {
-      this.#pending.set(id, { isAsked, resolve, reject, bytes });
+      this.#pending.set(id, { shard, lane, isAsked, resolve, reject, bytes });
     });
     if (queue.writer.count >= PACK_ITEMS_MAX || queue.writer.byteLength >= PACK_BYTES_MAX) closeBatch(queue);
     this.#scheduleFlush();
@@ -280,10 +289,11 @@ export class ShardClient {
       this.#onUnreadable(error);
     });
     for (const reply of replies) {
-      if (reply.kind === 'error') {
-        const error = EngineError.fromWire(reply.error);
-        this.#answered(reply.id).reject(this.#errorForCallers(error));
-      } else this.#answered(reply.id).resolve(reply.kind === 'raw' ? reply.raw : reply.value);
+      const pending = this.#answered(reply.id);
+      const lapsed = pending.lane === 'probe' ? undefined : this.#lapsed(pending.shard);
+      if (lapsed !== undefined) pending.reject(new EngineError('STO-E002', lapsed));
+      else if (reply.kind === 'error') pending.reject(this.#errorForCallers(EngineError.fromWire(reply.error)));
+      else pending.resolve(reply.kind === 'raw' ? reply.raw : reply.value);
     }
     this.#scheduleFlush();
   }

@@ -11,7 +11,7 @@ import { LocalShards } from './local.ts';
 const SHARDS = 2;
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
 
-async function setUp(t: TestContext) {
+async function setUp(t: TestContext, opens: 'all' | 'asked' = 'all') {
   const engines: TestEngine[] = [];
   const logged: string[] = [];
   let broken = 0;
@@ -19,6 +19,7 @@ async function setUp(t: TestContext) {
   /** Reports a bug outside a call, as an engine does. */
   let onBug: (error: unknown) => void = () => undefined;
   const local = await LocalShards.start({
+    opens,
     shards: SHARDS,
     engineOptions: (shard) => ({
       directory: join(root, `shard-${shard}`),
@@ -41,7 +42,8 @@ async function setUp(t: TestContext) {
     },
   });
   t.after(() => local.close());
-  for (const shard of [0, 1]) await local.caller(shard).call('attachMemory', CONTEXT, { settings: SETTINGS });
+  if (opens === 'all')
+    for (const shard of [0, 1]) await local.caller(shard).call('attachMemory', CONTEXT, { settings: SETTINGS });
   const add = (shard: number, content: string) =>
     local.caller(shard).call('add', CONTEXT, { grainType: 'event', fields: { content }, sync: false });
   return { local, engines, logged, add, broken: () => broken, onBug: (error: unknown) => onBug(error) };
@@ -69,6 +71,22 @@ test('calls are served in the thread of their caller, typed and raw, in groups, 
   await last;
   await local.close();
   await assert.rejects(add(0, 'too late'), { code: 'STO-E002' });
+});
+
+test('shards are opened and shut one by one', async (t) => {
+  const { local, add } = await setUp(t, 'asked');
+  await assert.rejects(add(1, 'too early'), { code: 'STO-E002' });
+  await local.open(1);
+  assert.deepEqual([local.isOpen(0), local.isOpen(1)], [false, true]);
+  await local.caller(1).call('attachMemory', CONTEXT, { settings: SETTINGS });
+  const last = add(1, 'the last');
+  // The call leaves for its engine first.
+  await new Promise((resolve) => setImmediate(resolve));
+  await local.shut(1);
+  await last;
+  await assert.rejects(add(1, 'too late'), { code: 'STO-E002' });
+  await local.open(0);
+  assert.deepEqual([local.isOpen(0), local.isOpen(1)], [true, false]);
 });
 
 test('caller and engine share no values: a change of one is not seen by the other', async (t) => {

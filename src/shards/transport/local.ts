@@ -6,19 +6,21 @@ import { CLOSE_MS, SHARDS_MAX, SHARED_TURN_MS, SLICE_MS } from '../../engine/bas
 import { BatchRunner, isCounted } from './batch-runner.ts';
 import { type RawShardCaller, ShardClient } from './client.ts';
 import type { ShardCodecs } from './codec.ts';
-import type { EngineDoor, EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
+import type { EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
+import { EngineSet } from './engine-set.ts';
 import { Maintenance } from './maintenance.ts';
 import {
   drained,
+  type OpeningOptions,
   type ShardSet,
   type ShardSetLog,
   type WorkerHealth,
   type WorkerLoad,
   type WorkerState,
 } from './shard-set.ts';
-import { describeBug, openEngines } from './worker.ts';
+import { describeBug, shut } from './worker.ts';
 
-export interface LocalOptions {
+export interface LocalOptions extends OpeningOptions {
   readonly shards: number;
   readonly engineOptions: (shard: number) => EngineOptions;
   readonly openEngine: OpenEngine;
@@ -39,7 +41,7 @@ export class LocalShards implements ShardSet {
   readonly shards: number;
   readonly #client: ShardClient;
   readonly #options: LocalOptions;
-  readonly #engines: ReadonlyMap<number, EngineDoor>;
+  readonly #set: EngineSet;
   readonly #runner: BatchRunner;
   readonly #maintenance: Maintenance;
   #state: WorkerState = 'serving';
@@ -49,12 +51,13 @@ export class LocalShards implements ShardSet {
 
   private constructor(
     options: LocalOptions,
-    engines: ReadonlyMap<number, EngineDoor>,
+    set: EngineSet,
     thread: { -readonly [K in keyof EngineThread]: EngineThread[K] },
   ) {
     this.shards = options.shards;
     this.#options = options;
-    this.#engines = engines;
+    this.#set = set;
+    const { engines } = set;
     thread.onBug = (error) => this.#broke(error, undefined);
     thread.isAlone = () => this.#runner.isAlone && this.#client.pendingItems === 1;
     this.#client = new ShardClient({
@@ -62,11 +65,12 @@ export class LocalShards implements ShardSet {
       send: (message) => {
         if (this.#state === 'serving') this.#runner.run(message);
       },
+      lapsed: options.lapsed,
       errorForCallers: options.errorForCallers,
       onUnreadable: (err) => options.log.error({ err }, 'a reply cannot be read: its call failed'),
     });
     this.#maintenance = new Maintenance({
-      engines: [...engines.values()],
+      engines,
       onBug: (error) => this.#broke(error, undefined),
       // Requests that no shard sees wait for a slice too.
       idleSliceMs: SLICE_MS,
@@ -97,31 +101,47 @@ export class LocalShards implements ShardSet {
       },
       isAlone: () => false,
     };
-    const all = Array.from({ length: shards }, (_, shard) => engineOptions(shard));
-    const engines = await openEngines(all, (one) =>
+    const set = new EngineSet((one) =>
       openEngine(one, { onBug: (error) => thread.onBug(error), isAlone: () => thread.isAlone() }),
     );
-    const opened = new LocalShards(options, engines, thread);
+    if (options.opens !== 'asked')
+      await set.openAll(Array.from({ length: shards }, (_, shard) => engineOptions(shard)));
+    const opened = new LocalShards(options, set, thread);
     if (early !== undefined) opened.#broke(early, undefined);
     else log.info({ shards }, 'the shards are served by the main thread');
     return opened;
   }
 
+  async open(shard: number): Promise<void> {
+    if (this.#state !== 'serving') throw SHUTTING_DOWN;
+    await this.#set.open(this.#options.engineOptions(shard));
+    this.#maintenance.wake();
+  }
+
+  shut(shard: number): Promise<void> {
+    return shut(this.#set, this.#maintenance, shard);
+  }
+
+  isOpen(shard: number): boolean {
+    return this.#set.engines.has(shard);
+  }
+
   caller(shard: number): RawShardCaller {
-    assert(this.#engines.has(shard), 'a shard index is in range');
+    assert(shard < this.shards, 'a shard index is in range');
     return this.#client.shard(shard);
   }
 
   health(): readonly WorkerHealth[] {
+    const shards = Array.from({ length: this.shards }, (_, shard) => shard);
     return [
       {
         worker: 0,
-        shards: [...this.#engines.keys()],
+        shards,
         state: this.#state,
         restarts: 0,
         pendingItems: this.#client.pendingItems,
         pendingBytes: this.#client.pendingBytes,
-        refused: [...this.#engines.keys()].map((shard) => ({ shard, calls: this.#client.refusedOf(shard) })),
+        refused: shards.map((shard) => ({ shard, calls: this.#client.refusedOf(shard) })),
         reason: this.#reason,
       },
     ];
@@ -149,7 +169,7 @@ export class LocalShards implements ShardSet {
       timer = setTimeout(() => resolve([]), deadlineMs);
     });
     // Everything acknowledged is on disk, so an engine that takes too long may be left to the end of the process.
-    const closed = Promise.allSettled([...this.#engines.values()].map((engine) => engine.close()));
+    const closed = Promise.allSettled([...this.#set].map((engine) => engine.close()));
     const ends = await Promise.race([closed, late]);
     clearTimeout(timer);
     this.#isOver = true;

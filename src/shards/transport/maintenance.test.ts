@@ -22,7 +22,7 @@ function setUp(engineCount: number) {
     },
   }));
   const maintenance = new Maintenance({
-    engines,
+    engines: new Map(engines.entries()),
     onBug: (error) => bugs.push(error),
     nowMs: () => nowMs,
     schedule: (run, delayMs) => turns.push({ run, delayMs }),

@@ -6,7 +6,8 @@ import { IDLE_AFTER_MS, IDLE_SLICE_MS, MAINTENANCE_TICK_MS, SLICE_MS } from '../
 import type { EngineDoor } from './engine-door.ts';
 
 export interface MaintenanceOptions {
-  readonly engines: readonly Pick<EngineDoor, 'maintain'>[];
+  /** The open engines, by shard. They may change. */
+  readonly engines: ReadonlyMap<number, Pick<EngineDoor, 'maintain'>>;
   /** Called with an error in a slice that only a bug can cause. No slice follows. */
   readonly onBug: (error: unknown) => void;
   /** Duration of a slice while no requests arrive. Default: IDLE_SLICE_MS. */
@@ -46,8 +47,13 @@ export class Maintenance {
 
   /** Offers time to every engine, from the next slice on, until none has more to do. */
   wake(): void {
-    for (const engine of this.#options.engines) if (!this.#due.includes(engine)) this.#due.push(engine);
+    for (const engine of this.#options.engines.values()) if (!this.#due.includes(engine)) this.#due.push(engine);
     this.#next();
+  }
+
+  /** The engine is about to close. */
+  leave(engine: Pick<EngineDoor, 'maintain'>): void {
+    this.#due = this.#due.filter((other) => other !== engine);
   }
 
   stop(): void {
@@ -91,7 +97,7 @@ export class Maintenance {
       return;
     }
     this.#due.push(...again);
-    assert(this.#due.length <= this.#options.engines.length, 'an engine is due once');
+    assert(this.#due.length <= this.#options.engines.size, 'an engine is due once');
     this.#restUntilMs = nowMs + (nowMs - startMs);
   }
 }

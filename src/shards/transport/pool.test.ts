@@ -107,6 +107,45 @@ test('calls reach their own shard, typed and raw, over threads', async (t) => {
   );
 });
 
+test('shards are opened and shut while the others serve, and a lapsed one answers nothing', async (t) => {
+  const lapsed = new Set<number>();
+  const { pool, restarts, until } = await setUp(t, {
+    opens: 'asked',
+    lapsed: (shard) => (lapsed.has(shard) ? `shard ${shard} is away` : undefined),
+  });
+  const openOnes = () => [0, 1, 2, 3].filter((shard) => pool.isOpen(shard));
+  assert.deepEqual(openOnes(), []);
+  await assert.rejects(addOne(pool, 0, 'too early'), retryable);
+  await Promise.all([0, 1, 2].map((shard) => pool.open(shard)));
+  assert.deepEqual(openOnes(), [0, 1, 2]);
+  const hash = await addOne(pool, 0, 'a');
+  await addOne(pool, 2, 'b');
+  // Calls that have left for the thread are answered.
+  const last = pool.caller(0).call('locate', CONTEXT, { hashes: [hash] });
+  await new Promise((resolve) => setImmediate(resolve));
+  await pool.shut(0);
+  assert.deepEqual((await last).held, [true]);
+  await assert.rejects(addOne(pool, 0, 'too late'), retryable);
+  await pool.shut(0);
+
+  await addOne(pool, 2, 'c');
+  lapsed.add(2);
+  await assert.rejects(addOne(pool, 2, 'd'), { code: 'STO-E002', message: /shard 2 is away/ });
+  await assert.rejects(pool.caller(2).call('get', CONTEXT, { hash: 'unknown' }), { message: /shard 2 is away/ });
+  assert.equal((await pool.caller(2).call('health', CONTEXT, {})).ok, true);
+  await addOne(pool, 1, 'e');
+
+  // A restarted thread has no open shard.
+  await assert.rejects(pool.caller(2).call('fault', CONTEXT, { kind: 'exit' }));
+  await assert.rejects(pool.open(0), retryable);
+  assert.deepEqual(openOnes(), [1]);
+  restarts.shift()!.run();
+  await until('worker serves', 3);
+  await pool.open(0);
+  assert.deepEqual(openOnes(), [0, 1]);
+  await addOne(pool, 0, 'f');
+});
+
 test('a read that arrives while a group is written is answered before the next group', async (t) => {
   const gate = new Gate();
   const { pool } = await setUp(t);

@@ -5,7 +5,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { assert } from '../../engine/base/assert.ts';
-import { EngineError } from '../../engine/base/errors.ts';
+import { EngineError, type WireError } from '../../engine/base/errors.ts';
 import {
   CLOSE_MS,
   RESTART_DELAY_MAX_MS,
@@ -19,6 +19,7 @@ import { type RawShardCaller, ShardClient } from './client.ts';
 import type { EngineOptions } from './engine-door.ts';
 import {
   drained,
+  type OpeningOptions,
   type ShardSet,
   type ShardSetLog,
   type WorkerHealth,
@@ -35,7 +36,7 @@ export interface Threads {
   give(thread: Piscina, isReusable: boolean): Promise<void>;
 }
 
-export interface PoolOptions {
+export interface PoolOptions extends OpeningOptions {
   readonly shards: number;
   readonly workers: number;
   /** The worker's entry file, whose default export is `serveShards(...)`. */
@@ -84,6 +85,23 @@ export class ShardPool implements ShardSet {
     return caller;
   }
 
+  open(shard: number): Promise<void> {
+    return this.#workerOf(shard).change({ kind: 'open', shard });
+  }
+
+  shut(shard: number): Promise<void> {
+    return this.#workerOf(shard).change({ kind: 'shut', shard });
+  }
+
+  isOpen(shard: number): boolean {
+    return this.#workerOf(shard).opened.has(shard);
+  }
+
+  #workerOf(shard: number): PoolWorker {
+    assert(shard < this.#callers.length, 'a shard index is in range');
+    return this.#workers[shard % this.#workers.length]!;
+  }
+
   health(): readonly WorkerHealth[] {
     return this.#workers.map((worker) => worker.health());
   }
@@ -105,9 +123,19 @@ export class ShardPool implements ShardSet {
   }
 }
 
+/** A shard that the thread opens or shuts. */
+interface Change {
+  readonly kind: 'open' | 'shut';
+  readonly resolve: () => void;
+  readonly reject: (error: EngineError) => void;
+}
+
 /** One worker, across restarts of its thread. */
 class PoolWorker {
   readonly client: ShardClient;
+  /** Shards that are open in the current thread. */
+  readonly opened = new Set<number>();
+  readonly #changes = new Map<number, Change>();
   readonly #worker: number;
   readonly #shards: readonly number[];
   readonly #options: PoolOptions;
@@ -133,6 +161,7 @@ class PoolWorker {
     );
     this.client = new ShardClient({
       send: (message) => this.#send(message),
+      lapsed: options.lapsed,
       errorForCallers: options.errorForCallers,
       onUnreadable: (err) => options.log.error({ worker, err }, 'a reply cannot be read: its call failed'),
     });
@@ -155,6 +184,29 @@ class PoolWorker {
   load(): WorkerLoad {
     const loop = this.#thread?.threads[0]?.performance.eventLoopUtilization();
     return { activeMs: loop?.active ?? 0, askedMs: this.client.askedMs };
+  }
+
+  /** One at a time for each shard. */
+  change({ kind, shard }: { readonly kind: Change['kind']; readonly shard: number }): Promise<void> {
+    assert(!this.#changes.has(shard), 'a shard is opened or shut, one after the other');
+    if (this.#state !== 'serving' || this.#port === undefined)
+      return Promise.reject(new EngineError('STO-E002', this.#reason ?? 'the worker of the shard is starting'));
+    const message: ToWorker = kind === 'open' ? { kind, engine: this.#options.engineOptions(shard) } : { kind, shard };
+    this.#port.postMessage(message);
+    if (kind === 'shut') this.opened.delete(shard);
+    return new Promise((resolve, reject) => this.#changes.set(shard, { kind, resolve, reject }));
+  }
+
+  #changed({ shard, error }: { readonly shard: number; readonly error?: WireError | undefined }): void {
+    const change = this.#changes.get(shard);
+    assert(change !== undefined, 'a shard changes when it was asked to');
+    this.#changes.delete(shard);
+    if (error !== undefined) {
+      change.reject(EngineError.fromWire(error));
+      return;
+    }
+    if (change.kind === 'open') this.opened.add(shard);
+    change.resolve();
   }
 
   #send(message: ArrayBuffer): void {
@@ -191,7 +243,8 @@ class PoolWorker {
         } else if (message.kind === 'ready') {
           if (this.#state === 'starting') this.#serving();
           resolve();
-        } else if (message.kind === 'refused') end = { error: EngineError.fromWire(message.error) };
+        } else if (message.kind === 'changed') this.#changed(message);
+        else if (message.kind === 'refused') end = { error: EngineError.fromWire(message.error) };
         else if (message.kind === 'lost') {
           const { problem } = message;
           this.#options.log.error(
@@ -209,7 +262,7 @@ class PoolWorker {
       port.on('message', receive);
       const task: WorkerTask = {
         port: port2,
-        engines: this.#shards.map(this.#options.engineOptions),
+        engines: this.#opensAll ? this.#shards.map(this.#options.engineOptions) : [],
         faults: this.#options.faults ?? false,
       };
       // If a thread fails to load its entry file, `run` never settles: Piscina emits an event instead.
@@ -237,8 +290,13 @@ class PoolWorker {
     });
   }
 
+  get #opensAll(): boolean {
+    return this.#options.opens !== 'asked';
+  }
+
   #serving(): void {
     this.#state = 'serving';
+    if (this.#opensAll) for (const shard of this.#shards) this.opened.add(shard);
     this.#reason = undefined;
     this.#servingSinceMs = performance.now();
     this.client.open();
@@ -248,6 +306,13 @@ class PoolWorker {
   #ended(error: EngineError, culprit: number | undefined): void {
     const wasServing = this.#state === 'serving';
     const isClosed = this.#state === 'closed';
+    this.opened.clear();
+    const changes = [...this.#changes.values()];
+    this.#changes.clear();
+    for (const { kind, resolve, reject } of changes) {
+      if (kind === 'shut') resolve();
+      else reject(error);
+    }
     this.client.fail(
       isClosed ? new EngineError('STO-E002', 'the server is shutting down') : error,
       culprit === undefined ? undefined : { id: culprit, error: new EngineError('SYS-E001') },

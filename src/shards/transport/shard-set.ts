@@ -5,6 +5,18 @@ export interface ShardSet {
   readonly shards: number;
   /** A caller for this shard index. It stays valid when the shard's thread restarts. */
   caller(shard: number): RawShardCaller;
+  /**
+   * Opens a shard that is not open. Rejects with EngineError: STO-E002 while another node holds it, or when its thread ends
+   * meanwhile.
+   */
+  open(shard: number): Promise<void>;
+  /**
+   * Answers the calls that have left for a shard, and closes it. Later ones, and those of this turn of the event loop, reject
+   * with STO-E002. Rejects with EngineError.
+   */
+  shut(shard: number): Promise<void>;
+  /** False when the shard was never opened, was shut, or its thread ended and left its opening to the caller. */
+  isOpen(shard: number): boolean;
   health(): readonly WorkerHealth[];
   loads(): readonly WorkerLoad[];
   /** Refuses new calls and waits for pending ones. False if some are still pending after `deadlineMs` milliseconds. */
@@ -35,6 +47,17 @@ export interface WorkerLoad {
   readonly activeMs: number;
   /** Calls were under way that somebody asked. */
   readonly askedMs: number;
+}
+
+/** Options of both kinds of sets. */
+export interface OpeningOptions {
+  /**
+   * `all`: every shard is open from the start, and again when its thread was restarted. `asked`: only those that `open` was
+   * called for, since that thread began. Default: all.
+   */
+  readonly opens?: 'all' | 'asked' | undefined;
+  /** Why the shard may not answer at the moment, asked before each answer; undefined while it may. Default: it may. */
+  readonly lapsed?: ((shard: number) => string | undefined) | undefined;
 }
 
 /** The log of a set of shards; pino's fits. */

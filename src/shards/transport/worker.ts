@@ -10,12 +10,14 @@ import { assert } from '../../engine/base/assert.ts';
 import { EngineError, type WireError } from '../../engine/base/errors.ts';
 import { BatchRunner } from './batch-runner.ts';
 import type { ShardCodecs } from './codec.ts';
-import type { EngineDoor, EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
+import type { EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
+import { EngineSet } from './engine-set.ts';
 import { Maintenance } from './maintenance.ts';
 
 /** The argument that the pool starts a worker with. */
 export interface WorkerTask {
   readonly port: MessagePort;
+  /** Of the shards that are open from the start. */
   readonly engines: readonly EngineOptions[];
   /** Enables the fault hook; only for servers started for tests. */
   readonly faults: boolean;
@@ -24,11 +26,18 @@ export interface WorkerTask {
 /** Control messages on the port. Batches and replies are ArrayBuffers. */
 export type ToWorker =
   | { readonly kind: 'close' }
+  | ShardChange
   /** Acknowledges a message of replies of this many bytes. */
   | { readonly kind: 'taken'; readonly bytes: number };
+/** Answered with `changed`. */
+type ShardChange =
+  | { readonly kind: 'open'; readonly engine: EngineOptions }
+  | { readonly kind: 'shut'; readonly shard: number };
 export type FromWorker =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly error: WireError }
+  /** The shard was opened or shut, or could not be. */
+  | { readonly kind: 'changed'; readonly shard: number; readonly error?: WireError | undefined }
   | { readonly kind: 'bug'; readonly problem: string; readonly id?: number | undefined }
   /** A bug that failed one call alone. The worker goes on. */
   | { readonly kind: 'lost'; readonly problem: string };
@@ -52,7 +61,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       say({ kind: 'bug', problem: describeBug(error), id });
       process.exit(BUG_EXIT_CODE);
     };
-    let engines: ReadonlyMap<number, EngineDoor>;
+    const set = new EngineSet((one) => openEngine(one, thread));
     let runner: BatchRunner | undefined;
     let receive: ((message: ArrayBuffer | ToWorker) => void) | undefined;
     const thread: EngineThread = {
@@ -67,7 +76,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       },
     };
     try {
-      engines = await openEngines(options, (one) => openEngine(one, thread));
+      await set.openAll(options);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       say({ kind: 'refused', error: error.toWire() });
@@ -75,7 +84,8 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       return;
     }
 
-    const maintenance = new Maintenance({ engines: [...engines.values()], onBug });
+    const { engines } = set;
+    const maintenance = new Maintenance({ engines, onBug });
     const running = new BatchRunner({
       engines,
       codecs,
@@ -88,6 +98,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       onFault: faults ? onFault : undefined,
     });
     runner = running;
+    const change = changerOf({ set, maintenance, say, onBug });
     let isClosing = false;
     const closed = new Promise<void>((resolve) => {
       receive = (message) => {
@@ -95,6 +106,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
           // Drop messages that arrive after an overlong drain: the client rejects these calls when this thread ends.
           if (!isClosing) running.run(message);
         } else if (message.kind === 'taken') running.taken(message.bytes);
+        else if (message.kind !== 'close') change(message);
         else {
           isClosing = true;
           running.stop();
@@ -107,7 +119,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
     maintenance.wake();
     await closed;
     maintenance.stop();
-    await Promise.all([...engines.values()].map((engine) => engine.close()));
+    await set.close();
     // Let the answers to the last writes leave before the port closes.
     await new Promise((resolve) => setImmediate(resolve));
     port.close();
@@ -119,21 +131,37 @@ function onFault(kind: 'throw' | 'exit'): void {
   assert(false, 'the fault hook was asked to throw');
 }
 
-/** Opens all engines or none: if one fails, closes those that are open. */
-export async function openEngines(
-  options: readonly EngineOptions[],
-  open: (options: EngineOptions) => Promise<EngineDoor>,
-): Promise<ReadonlyMap<number, EngineDoor>> {
-  const opening = await Promise.allSettled(options.map(open));
-  const engines = new Map<number, EngineDoor>();
-  const failures: unknown[] = [];
-  opening.forEach((result, index) => {
-    if (result.status === 'rejected') failures.push(result.reason);
-    else engines.set(options[index]!.shard, result.value);
-  });
-  if (failures.length === 0) return engines;
-  await Promise.allSettled([...engines.values()].map((engine) => engine.close()));
-  throw failures[0];
+/** Opens and shuts shards as the main thread asks, and tells it what became of that. */
+function changerOf({ set, maintenance, say, onBug }: Changing): (message: ShardChange) => void {
+  return (message) => {
+    const shard = message.kind === 'open' ? message.engine.shard : message.shard;
+    const changing =
+      message.kind === 'open'
+        ? set.open(message.engine).then(() => maintenance.wake())
+        : shut(set, maintenance, message.shard);
+    changing.then(
+      () => say({ kind: 'changed', shard }),
+      (error) => {
+        if (error instanceof EngineError) say({ kind: 'changed', shard, error: error.toWire() });
+        else onBug(error);
+      },
+    );
+  };
+}
+
+interface Changing {
+  readonly set: EngineSet;
+  readonly maintenance: Maintenance;
+  readonly say: (message: FromWorker) => void;
+  readonly onBug: (error: unknown) => void;
+}
+
+/** Answers the queued calls of a shard, closes its engine and gives its lease back. Rejects with EngineError. */
+export async function shut(set: EngineSet, maintenance: Maintenance, shard: number): Promise<void> {
+  const engine = set.take(shard);
+  if (engine === undefined) return;
+  maintenance.leave(engine);
+  await engine.close();
 }
 
 /** An error that only a bug can cause, for the log. */

@@ -6,6 +6,7 @@ import { LEASE_MARGIN } from '../../base/limits.ts';
 import { checkStamp, type LogStamp } from '../lmdb/stamp.ts';
 import type { Sequence } from '../log.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
+import { LeaseTable, type Moment, moment } from './lease-table.ts';
 
 export interface LeaseOptions {
   readonly stamp: LogStamp;
@@ -13,6 +14,8 @@ export interface LeaseOptions {
   readonly node: string;
   /** How long the lease lasts without a renewal. */
   readonly leaseMs: number;
+  /** The table of leases of this process (lease-table.ts). Absent: no other thread asks. */
+  readonly leases?: SharedArrayBuffer | undefined;
 }
 
 /** The shard as its new owner finds it. */
@@ -30,39 +33,45 @@ export class Lease {
   readonly taken: Taken;
   readonly #database: Database;
   readonly #options: LeaseOptions;
-  /** When it ends, in `performance.now` ms: counted from before the request was sent, less a margin. */
-  #endsAtMs: number;
+  /** Holds when it ends: counted from before the request was sent, less a margin. */
+  readonly #table: LeaseTable;
   #lost: string | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #renewing: Promise<void> | undefined;
-  #isReleased = false;
+  readonly #timer: NodeJS.Timeout;
+  /** When the request that the end is counted from was sent. */
+  #sentMs: number;
 
   /**
    * Takes the shard, which is created if the store does not have it. STO-E002 when another node holds it, STO-E001 when the
    * database refuses or the shard has another format.
    */
   static async take(database: Database, options: LeaseOptions): Promise<Lease> {
-    const sentMs = performance.now();
+    const sent = moment();
     try {
       const taken = await database.ask((sql) => sql.begin((transaction) => take(transaction, options)));
-      return new Lease(database, options, taken, sentMs);
+      return new Lease(database, options, taken, sent);
     } catch (error) {
       throw databaseError(`shard ${options.stamp.shard} cannot be taken`, error);
     }
   }
 
-  private constructor(database: Database, options: LeaseOptions, taken: Taken, sentMs: number) {
+  private constructor(database: Database, options: LeaseOptions, taken: Taken, sent: Moment) {
+    const { leases, stamp } = options;
     this.#database = database;
     this.#options = options;
     this.taken = taken;
-    this.#endsAtMs = this.#endOf(sentMs);
-    this.#renewLater();
+    this.#table = leases === undefined ? LeaseTable.of(stamp.shard + 1) : new LeaseTable(leases);
+    this.#table.begin(stamp.shard);
+    this.#sentMs = sent.steadyMs;
+    this.#holdSince(sent);
+    // Each renewal is sent on time, whether or not the one before was answered.
+    this.#timer = setInterval(() => this.#renew(), options.leaseMs / 3);
+    this.#timer.unref();
   }
 
   /** Why the shard is not this owner's at the moment; undefined while it is. */
   get lapsed(): string | undefined {
     if (this.#lost !== undefined) return this.#lost;
-    if (performance.now() < this.#endsAtMs) return undefined;
+    if (this.#table.isHeld(this.#options.stamp.shard)) return undefined;
     return `the lease of shard ${this.#options.stamp.shard} ended, and the database did not renew it`;
   }
 
@@ -73,17 +82,27 @@ export class Lease {
 
   /** For an append that the token refused. */
   lose(reason: string): void {
-    this.#lost ??= reason;
-    clearTimeout(this.#timer);
+    if (this.#lost !== undefined) return;
+    this.spoil();
+    this.#end(reason);
+  }
+
+  /** The log must be opened again, while the shard stays this owner's. */
+  spoil(): void {
+    if (this.#lost === undefined) this.#table.spoil(this.#options.stamp.shard);
+  }
+
+  #end(reason: string): void {
+    this.#lost = reason;
+    this.#table.end(this.#options.stamp.shard);
+    clearInterval(this.#timer);
   }
 
   /** Gives the shard back, so that another node can take it at once. Failures are left to the end of the lease. */
   async release(): Promise<void> {
-    this.#isReleased = true;
-    clearTimeout(this.#timer);
-    await this.#renewing;
     if (this.isLost) return;
-    this.#lost = 'the shard was given back';
+    // A renewal that comes later finds no owner.
+    this.#end('the shard was given back');
     const { stamp } = this.#options;
     const { token } = this.taken;
     await this.#database
@@ -94,34 +113,27 @@ export class Lease {
       .catch(() => undefined);
   }
 
-  #endOf(sentMs: number): number {
-    return sentMs + this.#options.leaseMs * (1 - LEASE_MARGIN);
-  }
-
-  #renewLater(): void {
-    if (this.#isReleased || this.isLost) return;
-    this.#timer = setTimeout(() => {
-      this.#renewing = this.#renew().finally(() => {
-        this.#renewing = undefined;
-        this.#renewLater();
-      });
-    }, this.#options.leaseMs / 3);
-    this.#timer.unref();
+  #holdSince(sent: Moment): void {
+    this.#table.hold(this.#options.stamp.shard, sent, this.#options.leaseMs * (1 - LEASE_MARGIN));
   }
 
   async #renew(): Promise<void> {
     const { stamp, node, leaseMs } = this.#options;
-    const sentMs = performance.now();
+    const sent = moment();
     try {
       const renewed = await this.#database.ask(
         (sql) => sql`
         UPDATE granary_shards SET expires_at = now() + ${leaseMs}::int8 * interval '1 millisecond'
         WHERE shard = ${stamp.shard} AND token = ${this.taken.token} AND owner = ${node} RETURNING shard`,
       );
+      if (this.isLost) return;
       if (renewed.length === 0) this.lose(takenAway(stamp.shard));
-      else this.#endsAtMs = this.#endOf(sentMs);
+      else if (sent.steadyMs > this.#sentMs) {
+        this.#sentMs = sent.steadyMs;
+        this.#holdSince(sent);
+      }
     } catch {
-      // The next attempt comes in a third of the time; without it, the lease ends.
+      // The next attempt comes within a third of the time; without it, the lease ends.
     }
   }
 }

@@ -130,6 +130,7 @@ export class PostgresJournal implements Journal {
   }
 
   #poison(reason: string): EngineError {
+    this.#lease.spoil();
     this.#poisoned ??= `${reason}: this node cannot write to it until it is opened again`;
     return new EngineError('STO-E001', this.#poisoned);
   }

@@ -30,10 +30,10 @@ export interface PostgresShard {
 export async function openPostgresShard(
   directory: string,
   stamp: LogStamp,
-  { url, node, leaseMs }: DatabaseOptions,
+  { url, ...lease }: DatabaseOptions,
 ): Promise<PostgresShard> {
   const database = await Database.shared(url);
-  const log = await openPostgresLog(directory, { database, stamp, node, leaseMs });
+  const log = await openPostgresLog(directory, { database, stamp, ...lease });
   try {
     return { log, keySlots: await readKeySlots(database, stamp.shard) };
   } catch (error) {

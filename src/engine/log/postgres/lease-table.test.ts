@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { LeaseTable, moment } from './lease-table.ts';
+
+test('a lease ends by the first of two clocks', (t) => {
+  const table = LeaseTable.of(3);
+  assert.deepEqual([0, 1, 2].map((shard) => table.isHeld(shard)), [false, false, false]); // biome-ignore format: one row
+  table.hold(1, moment(), 1_000);
+  assert.deepEqual([0, 1, 2].map((shard) => table.isHeld(shard)), [false, true, false]); // biome-ignore format: one row
+  const [now, day] = [performance.now.bind(performance), Date.now.bind(Date)];
+  for (const [steadyMs, dayMs] of [
+    [1_000, 0],
+    [0, 1_000],
+    [1_000, -9_000],
+  ] as const) {
+    const mocks = [
+      t.mock.method(performance, 'now', () => now() + steadyMs),
+      t.mock.method(Date, 'now', () => day() + dayMs),
+    ];
+    assert.equal(table.isHeld(1), false, `${steadyMs} and ${dayMs} ms later`);
+    for (const { mock } of mocks) mock.restore();
+  }
+  assert.equal(table.isHeld(1), true);
+  table.end(1);
+  assert.equal(table.isHeld(1), false);
+});
+
+test('threads see the same leases', async () => {
+  const table = LeaseTable.of(2);
+  const code = `
+    import { workerData } from 'node:worker_threads';
+    const { LeaseTable, moment } = await import(workerData.module);
+    const table = new LeaseTable(workerData.buffer);
+    table.hold(0, moment(), 60_000);
+    table.spoil(1);`;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), {
+    workerData: { module: new URL('lease-table.ts', import.meta.url).href, buffer: table.buffer },
+  });
+  await once(worker, 'exit');
+  assert.deepEqual([table.isHeld(0), table.isHeld(1)], [true, false]);
+  assert.deepEqual([table.isSpoiled(0), table.isSpoiled(1)], [false, true]);
+  table.begin(1);
+  assert.equal(table.isSpoiled(1), false);
+});

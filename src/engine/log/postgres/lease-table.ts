@@ -1,0 +1,80 @@
+// When the lease of each shard ends, in memory that all threads of a process share. The thread of a shard's log writes it, and
+// each thread that passes on an answer of the shard reads it once more: a process that was stopped meanwhile then says
+// nothing as an owner.
+//
+// A lease ends by the first of two clocks: the monotonic one, which nobody sets, and the one of the day, which goes on while the
+// machine sleeps.
+import { assert } from '../../base/assert.ts';
+import { steadyMs, systemClock } from '../../base/clock.ts';
+
+/** For each shard: the end in milliseconds of the monotonic clock, the end in milliseconds since 1970, and whether it is spoiled. */
+const MEMBERS = 3;
+
+export class LeaseTable {
+  /** Plain data: it crosses threads without a copy. */
+  readonly buffer: SharedArrayBuffer;
+  readonly #members: BigInt64Array;
+
+  /** For shards 0 to `shards` - 1, none of which is held. */
+  static of(shards: number): LeaseTable {
+    return new LeaseTable(new SharedArrayBuffer(shards * MEMBERS * BigInt64Array.BYTES_PER_ELEMENT));
+  }
+
+  /** The table of another thread. */
+  constructor(buffer: SharedArrayBuffer) {
+    this.buffer = buffer;
+    this.#members = new BigInt64Array(buffer);
+  }
+
+  /** True until the lease that `hold` noted has ended. */
+  isHeld(shard: number): boolean {
+    const at = this.#at(shard);
+    return steadyMs(systemClock) < Number(Atomics.load(this.#members, at)) && Date.now() < this.#dayEnd(at);
+  }
+
+  /** Its owner opens the shard: it is not spoiled any more. */
+  begin(shard: number): void {
+    Atomics.store(this.#members, this.#at(shard) + 2, 0n);
+  }
+
+  /** The log of the shard takes nothing until it is opened again. */
+  spoil(shard: number): void {
+    Atomics.store(this.#members, this.#at(shard) + 2, 1n);
+  }
+
+  isSpoiled(shard: number): boolean {
+    return Atomics.load(this.#members, this.#at(shard) + 2) === 1n;
+  }
+
+  /** The lease ends so many milliseconds after `since`. */
+  hold(shard: number, since: Moment, leaseMs: number): void {
+    const at = this.#at(shard);
+    Atomics.store(this.#members, at, BigInt(Math.floor(since.steadyMs + leaseMs)));
+    Atomics.store(this.#members, at + 1, BigInt(Math.floor(since.dayMs + leaseMs)));
+  }
+
+  /** The shard was given back or lost. */
+  end(shard: number): void {
+    Atomics.store(this.#members, this.#at(shard), 0n);
+  }
+
+  #dayEnd(at: number): number {
+    return Number(Atomics.load(this.#members, at + 1));
+  }
+
+  #at(shard: number): number {
+    const at = shard * MEMBERS;
+    assert(at >= 0 && at + 2 < this.#members.length, 'a shard is in the table of leases');
+    return at;
+  }
+}
+
+/** A moment by both clocks. */
+export interface Moment {
+  readonly steadyMs: number;
+  readonly dayMs: number;
+}
+
+export function moment(): Moment {
+  return { steadyMs: steadyMs(systemClock), dayMs: Date.now() };
+}
