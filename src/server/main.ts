@@ -133,6 +133,8 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   starting.lifecycle.opened('streams of imports', () => services.progress.close());
   await startImports(starting, services, { erasures: stored.erasures, documents: work.readers.jobs });
   const addresses = announce(starting, ports, { secret, shards: stored.layout.shards, listener: listener.kind });
+  // Last, because a follower loads its model when it starts.
+  work.embedding.followers.start();
   return {
     httpPort: ports.http,
     grpcPort: ports.grpc,

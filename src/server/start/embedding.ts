@@ -1,4 +1,4 @@
-// Starts the embedders, the followers that embed new grains, and the reads that wait for them.
+// Opens the embedders, the followers that embed new grains once they are started, and the reads that wait for them.
 import type { Router } from '../../shards/router.ts';
 import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import type { MemoryRecord } from '../control/memories.ts';
@@ -65,7 +65,6 @@ export function startEmbedding(
   });
   const followers = followersOf(starting, placed, { embedders, indexWaits, shards, setup });
   lifecycle.opened('embedding', () => followers.close());
-  followers.start();
   placed.memories.watchBackends(() => followers.follow());
   const queryVectors = new QueryVectors({
     embedders,
