@@ -311,7 +311,10 @@ test('maintenance while the server runs: verify, compact, rebuild-indexes, rotat
   assert.match(copied.stdout, /of 2 shards in /);
   assert.ok(existsSync(join(path, 'data/layout.json')) && existsSync(join(path, 'keys/control.key')));
   const twice = await granary(here('backup', path));
-  assert.deepEqual([twice.code, twice.stderr], [1, `granary: FILE: ${path} is not empty\n`]);
+  assert.deepEqual(
+    [twice.code, twice.stderr],
+    [1, `granary: FILE: ${path} is not empty: name an empty or missing folder\n`],
+  );
   const locked = await granary(here('restore', path, '--yes'));
   assert.equal(locked.code, 1);
   assert.match(locked.stderr, /^granary: STO-E001: .* is in use by another server: process \d+, at http:/);

@@ -37,7 +37,7 @@ export function registerActions(program: Command): void {
 
 async function actions(sid: string, options: ActionsOptions): Promise<void> {
   const { failed, chain, limit } = options;
-  if (failed === true && chain !== undefined) throw usage('--failed and --chain exclude each other');
+  if (failed === true && chain !== undefined) throw usage('give --failed or --chain, not both');
   const { withConnection } = await import('./connection.ts');
   const path = `/memories/${encodeURIComponent(options.memory)}/sessions/${encodeURIComponent(sid)}/actions`;
   const part = failed === true ? 'failed' : chain === undefined ? 'summary' : `chain/${encodeURIComponent(chain)}`;

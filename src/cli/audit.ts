@@ -127,7 +127,7 @@ export function withoutNames(details: JsonValue | undefined): JsonObject {
 
 async function exportEntries(options: Conditions & { readonly out?: string | undefined }): Promise<void> {
   const out = options.out === '-' ? undefined : options.out;
-  if (out === undefined && options.json === true) throw usage('--json needs --out');
+  if (out === undefined && options.json === true) throw usage('--json needs --out FILE');
   const { withConnection } = await import('./connection.ts');
   let entries = 0;
   const written = await withConnection(options, (connection) => {

@@ -76,5 +76,5 @@ function refuseUnlessEmpty(path: string): void {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
     throw new Failure('FILE', `cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  throw new Failure('FILE', `${path} is not empty`);
+  throw new Failure('FILE', `${path} is not empty: name an empty or missing folder`);
 }

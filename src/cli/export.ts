@@ -46,7 +46,7 @@ async function exportMemory(options: ExportOptions): Promise<void> {
       : (options.format ?? (out !== undefined && /\.(jsonl|ndjson|json)$/.test(out) ? 'jsonl' : 'mg'));
   if (out === undefined && format === 'mg' && process.stdout.isTTY === true)
     throw usage('a .mg file is binary and does not go to a terminal: give --out FILE');
-  if (out === undefined && options.json === true) throw usage('--json needs --out');
+  if (out === undefined && options.json === true) throw usage('--json needs --out FILE');
   const { withConnection } = await import('./connection.ts');
   const written = await withConnection(
     options,

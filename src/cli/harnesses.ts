@@ -153,7 +153,8 @@ async function templates(slug: string | undefined, options: HarnessOptions): Pro
     );
   }
   const template = all.find((one) => one['slug'] === slug);
-  if (template === undefined) throw new Failure('HRN-E009', `there is no template ${slug}`);
+  if (template === undefined)
+    throw new Failure('HRN-E009', `there is no template ${slug}: granary harnesses templates lists them`);
   if (options.json) return printJson(template);
   printPairs([
     ['template', text(template['slug'])],
@@ -214,8 +215,8 @@ async function tools(slug: string, options: HarnessOptions): Promise<void> {
 
 async function edit(slug: string, options: SettingOptions): Promise<void> {
   const changes = settingsOf(options);
-  if (Object.keys(changes).length === 0) throw usage('nothing is to be changed: name an option');
-  if (options.template !== undefined) throw usage('a template is for create and provision');
+  if (Object.keys(changes).length === 0) throw usage('nothing to change: give an option');
+  if (options.template !== undefined) throw usage('--template works only with create and provision');
   printHarness(await ask(options, 'PATCH', at(slug), changes), options);
 }
 

@@ -74,7 +74,7 @@ Grains that exist already count as duplicates, so you can run an interrupted imp
 
 async function importAll(given: string[], options: ImportOptions): Promise<void> {
   if (options.memory !== undefined && options.memoryFrom !== undefined)
-    throw usage('--memory and --memory-from exclude each other: give one of them');
+    throw usage('give --memory or --memory-from, not both');
   const { sortFiles } = await import('./import/files.ts');
   const { documents, others } = await sortFiles(given, options.documents === true);
   if (documents.length > 0) {

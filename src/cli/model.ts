@@ -166,7 +166,8 @@ function byHand({ message }: Failure, model: CatalogueModel, folder: string): st
 }
 
 async function use(name: string, options: ServerOptions): Promise<void> {
-  if (name !== START && !isModelName(name)) throw usage(`${name} is no name of a model`);
+  if (name !== START && !isModelName(name))
+    throw usage(`${name} is not the name of a model: granary model list shows them`);
   const { withConnection } = await import('./connection.ts');
   const embedding = name === START ? null : { provider: OWN_MODELS, model: name };
   const answer = await withConnection(options, (connection) =>

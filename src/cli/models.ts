@@ -78,7 +78,7 @@ async function assign(
   options: ServerOptions,
 ): Promise<void> {
   if (provider !== 'none' && model === undefined)
-    throw usage('name a model of the provider, or none instead of the provider');
+    throw usage('give the model after the provider; `none` as the provider clears the role');
   const { withConnection } = await import('./connection.ts');
   const assigned = model === undefined ? null : { provider, model };
   const json = { assignments: { [role]: assigned } };

@@ -102,7 +102,7 @@ function stateOf(provider: JsonObject): string {
 
 async function set(id: string, options: SetOptions): Promise<void> {
   const { kind, baseUrl, region, on, off } = options;
-  if (on === true && off === true) throw usage('--on and --off exclude each other');
+  if (on === true && off === true) throw usage('give --on or --off, not both');
   const enabled = on === true ? true : off === true ? false : undefined;
   const key = await keyFor(options);
   const { withConnection } = await import('./connection.ts');

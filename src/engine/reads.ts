@@ -234,7 +234,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     statisticsHistory: (context, input) => {
       if (isBound(context))
-        throw new EngineError('AUT-E001', 'points in time are of the whole memory, this caller sees a part of it');
+        throw new EngineError('AUT-E001', 'a point in time shows the whole memory, and this caller sees a part of it');
       return statisticsHistory(store, store.memory(context.memory).number, input);
     },
     embedPages: (_context, input) => embedPages(store, input),

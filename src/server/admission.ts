@@ -103,5 +103,7 @@ const PUBLIC: Principal = { actor: 'anonymous', scope: 'read' };
 /** AUT-E001 for a caller without the scope. */
 export function requireScope(principal: Principal, scope: Scope): void {
   if (!includesScope(principal, scope))
-    throw new EngineError('AUT-E001', `this needs scope ${scope}`, { details: [{ field: 'scope', issue: scope }] });
+    throw new EngineError('AUT-E001', `this call needs a key with the scope ${scope}`, {
+      details: [{ field: 'scope', issue: scope }],
+    });
 }

@@ -68,7 +68,11 @@ export class CalGate {
   /** Throws CAL-E101 while the master switch is off. */
   requireOn(): void {
     if (!this.switches.enabled)
-      throw new EngineError('CAL-E101', 'CAL is switched off for this deployment', { retryable: true });
+      throw new EngineError(
+        'CAL-E101',
+        'CAL is switched off for this deployment: an admin turns it on with cal_switch',
+        { retryable: true },
+      );
   }
 
   /** Counts a change by `caller`. Throws E043 or E052 over the limit per minute. */

@@ -40,7 +40,7 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
     return { shards, isNew };
   }
   if (existsSync(join(directory, 'control')))
-    throw new EngineError('STO-E001', `${directory} holds data but no ${LAYOUT_FILE}`);
+    throw new EngineError('STO-E001', `${directory} holds data but no ${LAYOUT_FILE}: restore this file, or a backup`);
   makeFolder(join(directory, 'keys'));
   const shards = wanted ?? fallback;
   replaceFile(path, Buffer.from(`${JSON.stringify({ format: FORMAT, shards })}\n`));

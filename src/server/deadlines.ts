@@ -8,7 +8,7 @@ export class Deadlines {
   /** Settles like `work`, or rejects with SYS-E005 after `waitMs`; the work itself continues. */
   race<T>(work: Promise<T>, waitMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
-      const late: Expiring = { expire: () => reject(new EngineError('SYS-E005', 'timed out')) };
+      const late: Expiring = { expire: () => reject(new EngineError('SYS-E005', 'the request timed out')) };
       const tick = this.#expiry.add(late, performance.now() + waitMs);
       work.then(
         (value) => {

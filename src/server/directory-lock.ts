@@ -57,7 +57,10 @@ export function tryLockDirectory(directory: string, waitMs = 0): DirectoryLock |
   if (database === undefined) return undefined;
   if (statSync(path, { throwIfNoEntry: false })?.ino !== inode) {
     database.close();
-    throw new EngineError('STO-E001', `${path} was replaced while it was locked`);
+    throw new EngineError(
+      'STO-E001',
+      `${path} was replaced while it was locked: stop other programs that use the directory`,
+    );
   }
   held.add(database);
   return {

@@ -88,7 +88,8 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
       if (!(error instanceof EngineError)) throw error;
       return refuse(request, error, always);
     }
-    if (match.found === 'nothing') return refuse(request, new EngineError('SYS-E003', 'no such route'), always);
+    if (match.found === 'nothing')
+      return refuse(request, new EngineError('SYS-E003', 'there is no such route: see /api/openapi.json'), always);
     if (match.found === 'methods' && request.method === 'OPTIONS') {
       request.respond(204, [...always, ['allow', match.allow]]);
       return;

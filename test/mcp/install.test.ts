@@ -138,7 +138,10 @@ test('a configuration that is a link, or no JSON, is left alone', async (t) => {
   symlinkSync(target, file);
   const linked = await granary(home, 'install', 'claude-code', ...toServer());
   assert.equal(linked.code, 1);
-  assert.match(linked.said, /^granary: FILE: .*\.claude\.json is a link; it was left alone\. Give the file .* --file/m);
+  assert.match(
+    linked.said,
+    /^granary: FILE: .*\.claude\.json is a symbolic link and was not changed: name its target with --file/m,
+  );
   assert.equal(readFileSync(target, 'utf8'), '{}');
   assert.ok(!existsSync(`${file}.before-granary`));
   // Named, the file itself is edited.
@@ -150,10 +153,10 @@ test('a configuration that is a link, or no JSON, is left alone', async (t) => {
   writeFileSync(broken, 'context_servers: yaml\n');
   const refused = await granary(home, 'install', 'zed', ...toServer());
   assert.equal(refused.code, 1);
-  assert.match(refused.said, /settings\.json: it is not JSON with comments \(line 1: .*\); it was left alone/);
+  assert.match(refused.said, /settings\.json: it is not JSON with comments \(line 1: .*\); the file was not changed/);
   assert.equal(readFileSync(broken, 'utf8'), 'context_servers: yaml\n');
   writeFileSync(broken, Buffer.from([0x7b, 0xff, 0x7d]));
-  assert.match((await granary(home, 'install', 'zed', ...toServer())).said, /is not UTF-8; it was left alone/);
+  assert.match((await granary(home, 'install', 'zed', ...toServer())).said, /is not UTF-8 and was not changed/);
 });
 
 test('a recall that fails is told with its reason, and so is a client that nobody knows', async (t) => {

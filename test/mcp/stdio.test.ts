@@ -58,7 +58,7 @@ for (const generation of GENERATIONS) {
     const client = await connected(t, generation, { args: ['--url', server.http, '--api-key', key] });
     assert.equal((await client.call('recall', { query: 'x' })).isError, false);
     const write = await client.call('remember', { text: 'A reader may not store this.' });
-    assert.match(write.text, /^AUT-E001: this needs scope write/);
+    assert.match(write.text, /^AUT-E001: this call needs a key with the scope write/);
     await ask(server, 'DELETE', `/auth/keys/${made.body.key_id}`);
     assert.match((await client.call('recall', { query: 'x' })).text, /^AUT-E004/);
   });

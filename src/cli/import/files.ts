@@ -28,7 +28,8 @@ export async function sortFiles(given: readonly string[], all: boolean): Promise
     else
       for await (const file of filesOf(path, all)) {
         (all || (await isDocument(file)) ? documents : others).add(file);
-        if (documents.size + others.size > FILES_MAX) throw new Failure('FILE', `more than ${FILES_MAX} files`);
+        if (documents.size + others.size > FILES_MAX)
+          throw new Failure('FILE', `more than ${FILES_MAX} files: import them in several runs`);
       }
   }
   return { documents: [...documents], others: [...others] };

@@ -41,7 +41,8 @@ export async function rehearse(directory: string, { dataDir, keys, env }: Rehear
         };
       },
     });
-    if (found === undefined) throw new Failure('FILE', `${directory} could not be checked`);
+    if (found === undefined)
+      throw new Failure('FILE', `${directory} could not be checked: the server on the restored copy did not answer`);
     return found;
   } finally {
     rmSync(scratch, { recursive: true, force: true });

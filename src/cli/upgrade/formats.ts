@@ -90,7 +90,7 @@ function versionsIn(
       // A merge or an erasure of a running server removed it, or it is being written.
       if (head === undefined || head.length < VERSION_AT + 2) return [];
       if (head.toString('latin1', 0, VERSION_AT) !== magic)
-        throw new EngineError('STO-E001', `${path} is damaged: it does not begin as such a file does`);
+        throw new EngineError('STO-E001', `${path} is damaged: its header is wrong; restore a backup`);
       const version = order === 'be' ? head.readUInt16BE(VERSION_AT) : head.readUInt16LE(VERSION_AT);
       return [{ version, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }];
     });

@@ -98,7 +98,7 @@ export function refuseDeactivatedAuthor({ agents }: Governed, author: unknown): 
 /** The same for an agent that is to take a goal. */
 export function refuseDeactivatedTarget({ agents }: Governed, agentId: string): EngineError | undefined {
   return agents.isDeactivated(agentId)
-    ? refused('AGT-E003', 'target_agent', 'deactivated', 'a deactivated agent takes no goal')
+    ? refused('AGT-E003', 'target_agent', 'deactivated', 'a deactivated agent cannot take a goal')
     : undefined;
 }
 
@@ -151,14 +151,18 @@ function refuseResidency(
     rules['residency.cross_border_consent'] &&
     userId !== undefined &&
     governed.isGranted(userId, PURPOSES.crossBorder, nowMs);
-  return mayCross ? undefined : refused('POL-E007', 'region', 'the memory lies outside of the regions of its policy');
+  return mayCross
+    ? undefined
+    : refused('POL-E007', 'region', 'the region of the memory is not one that its policy allows');
 }
 
 function refuseGuardrail({ rules }: Governed, grain: GovernedGrain): EngineError | undefined {
   const patterns = rules['guardrail.patterns'];
   if (patterns.length === 0) return undefined;
   const field = matchesGuardrail(grain, patterns, rules['guardrail.mode']);
-  return field === undefined ? undefined : refused('POL-E012', field, 'holds what a guardrail of the policy keeps out');
+  return field === undefined
+    ? undefined
+    : refused('POL-E012', field, 'holds text that a guardrail of the policy forbids');
 }
 
 /**
@@ -182,7 +186,7 @@ export function decideSupersede(governed: Governed, old: GovernedGrain, at: Circ
   const restricted = refuseRestricted(governed, userId);
   if (restricted !== undefined) return restricted;
   if (!rules['supersede.allowed'])
-    return refused('POL-E004', 'policy', 'forbidden', 'the policy lets no version be replaced');
+    return refused('POL-E004', 'policy', 'forbidden', 'the policy forbids replacing versions');
   if (rules['supersede.protected_types'].includes(old.type))
     return refused('POL-E004', 'grain_type', `grains of type ${old.type} are protected by the policy`);
   if (rules['supersede.reason_required'] && isBlank(at.reason))
@@ -217,7 +221,7 @@ export function decideScopeErasure(governed: Governed): EngineError | undefined 
 function refuseKept({ rules }: Governed): EngineError | undefined {
   return rules['deletion.allowed']
     ? undefined
-    : refused('POL-E003', 'policy', 'forbidden', 'the policy lets nothing be forgotten');
+    : refused('POL-E003', 'policy', 'forbidden', 'the policy forbids deletion');
 }
 
 /** Erasing a user or a scope, deleting the memory, enforcing retention: a hold refuses them all (POL-E003). */

@@ -38,7 +38,7 @@ test('a given value is accepted, and from then on a wrong one is refused by id',
     () => loadMasterKey({ dataDirectory, value: hexB }),
     authError(new RegExp(`under ${key.id}, given was ${other.id}`)),
   );
-  assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is gone, and none was given/));
+  assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is missing, and none was given/));
 });
 
 test('the refusal of a malformed key says what is wrong and hides its value', (t) => {
@@ -76,7 +76,7 @@ test('no new master key is made over keys that an older one wrapped', (t) => {
   store.flush();
   rmSync(join(dataDirectory, 'keys', 'master.key'));
   rmSync(join(dataDirectory, 'keys', 'master.check'));
-  assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is gone/));
+  assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is missing/));
 });
 
 test('a rotation needs both keys until it is finished, and is reported as under way', (t) => {

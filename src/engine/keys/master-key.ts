@@ -168,7 +168,7 @@ function findMasterKey(directory: string, options: MasterKeyOptions): Omit<Loade
   if (readCheck(directory) !== undefined || holdsBuckets(directory))
     throw new EngineError(
       'AUT-E003',
-      `no master key: ${path} is gone, and none was given. Stored data cannot be opened without it`,
+      `no master key: ${path} is missing, and none was given. The data cannot be opened without it`,
     );
   makeFolder(directory);
   const key = MasterKey.random();

@@ -100,7 +100,7 @@ export class FaultyLog extends ForwardingLog {
   #withFault(record: LogRecord): LogRecord | CorruptRecord {
     const fault = this.#readFaults.get(record.sequence);
     if (fault === undefined) return record;
-    if (fault.kind === 'corrupt') return new CorruptRecord(record.sequence, 'its checksum is not right');
+    if (fault.kind === 'corrupt') return new CorruptRecord(record.sequence, 'its checksum is wrong');
     assert(fault.offset < record.bytes.length, 'a flipped byte lies in its record');
     const bytes = Uint8Array.from(record.bytes);
     bytes[fault.offset]! ^= 0x01;

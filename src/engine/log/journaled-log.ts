@@ -74,7 +74,7 @@ export class JournaledLog implements Log, CheckpointedLog {
     checkAppend(append, first);
     if (this.poisoned !== undefined) throw new EngineError('STO-E001', this.poisoned);
     if (first + append.records.length - 1 > SEQUENCE_MAX)
-      throw new EngineError('STO-E001', `the log in ${this.#store.directory} has given every sequence number it has`);
+      throw new EngineError('STO-E001', `the log in ${this.#store.directory} has used all its sequence numbers`);
     if (isNothing(append)) return first;
     const numbered = numberAppend(append, this.#appends + 1, first);
     // LMDB must be able to take it later.
@@ -206,7 +206,7 @@ export class JournaledLog implements Log, CheckpointedLog {
   #unframeState(key: string, framed: Buffer): Buffer {
     const bytes = unframe(framed, framed.length, 0);
     if (bytes === undefined)
-      throw new EngineError('STO-E001', `state "${key}" in ${this.#store.directory}: its checksum is not right`);
+      throw new EngineError('STO-E001', `state "${key}" in ${this.#store.directory}: its checksum is wrong`);
     return bytes;
   }
 
@@ -247,5 +247,5 @@ function unframeRecord(sequence: Sequence, framed: Buffer): Uint8Array {
 }
 
 function corrupt(sequence: Sequence): CorruptRecord {
-  return new CorruptRecord(sequence, 'its checksum is not right');
+  return new CorruptRecord(sequence, 'its checksum is wrong');
 }

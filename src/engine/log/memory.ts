@@ -98,7 +98,7 @@ export class MemoryLog implements Log {
     const framed = this.#store.records.get(sequence);
     if (framed === undefined) return undefined;
     const bytes = unframe(framed, framed.length, sequence);
-    if (bytes === undefined) throw new CorruptRecord(sequence, 'its checksum is not right');
+    if (bytes === undefined) throw new CorruptRecord(sequence, 'its checksum is wrong');
     return bytes;
   }
 

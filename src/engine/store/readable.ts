@@ -44,7 +44,7 @@ function refuseWithdrawn(governed: Governed, user: string, purpose: string, nowM
   if (!governed.rules['consent.on_read']) return undefined;
   const said = laterOf(governed.consent(user, purpose), governed.consent(user, EVERY_PURPOSE));
   if (said === undefined || statusOf(said, nowMs) === 'granted') return undefined;
-  return new EngineError('POL-E002', `this user's consent to "${purpose}" is gone`, {
+  return new EngineError('POL-E002', `this user's consent to "${purpose}" was withdrawn or has expired`, {
     details: [{ field: 'user_id', issue: `no consent to "${purpose}"` }],
   });
 }

@@ -124,17 +124,26 @@ export function policyVersion(log: Log, memory: SealedMemory, version: number): 
 
 function policyAt(log: Log, memory: SealedMemory, sequence: Sequence): SealedPolicy {
   const record = readRule(log, sequence);
-  if (record === undefined) throw new EngineError('STO-E001', 'the policy of this memory is gone');
+  if (record === undefined)
+    throw new EngineError(
+      'STO-E001',
+      'the record of the policy of this memory is missing in the log: restore a backup',
+    );
   // sealPolicy sealed it. The authentication of the seal guarantees its shape.
   const policy = policyOfJson(openRule(memory, record) as PolicyValue);
-  if (policy === undefined) throw new EngineError('STO-E001', 'the policy of this memory is not readable');
+  if (policy === undefined)
+    throw new EngineError('STO-E001', 'the record of the policy of this memory is not readable: restore a backup');
   return policy;
 }
 
 function* restrictionsOf(log: Log, memory: SealedMemory): Iterable<Restriction> {
   for (const [, value] of log.scanState(`restricted/${memory.number}/`)) {
     const record = readRule(log, sequenceOf(value));
-    if (record === undefined) throw new EngineError('STO-E001', 'a restriction of this memory is gone');
+    if (record === undefined)
+      throw new EngineError(
+        'STO-E001',
+        'the record of a restriction of this memory is missing in the log: restore a backup',
+      );
     const opened = openUnlessErased(memory, record);
     // restrictPlan sealed it.
     if (opened !== undefined) yield opened as Restriction;
@@ -150,7 +159,8 @@ function consentOf(log: Log, memory: SealedMemory, sequence: Sequence | undefine
 /** The content of the record at `sequence`; undefined when its key was erased or lost. STO-E001 when the record is gone. */
 export function readSealedRule(log: Log, memory: SealedMemory, sequence: Sequence): unknown {
   const record = readRule(log, sequence);
-  if (record === undefined) throw new EngineError('STO-E001', 'a rule of this memory is gone');
+  if (record === undefined)
+    throw new EngineError('STO-E001', 'a record of this memory is missing in the log: restore a backup');
   return openUnlessErased(memory, record);
 }
 

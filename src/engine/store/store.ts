@@ -167,7 +167,8 @@ export class Store {
   #settingAt(number: number, sequence: Sequence): SettingRecord {
     const bytes = this.log.read(sequence);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
-    if (record?.kind !== 'setting') throw new EngineError('STO-E001', `setting record ${sequence} is gone`);
+    if (record?.kind !== 'setting')
+      throw new EngineError('STO-E001', `the settings record ${sequence} is missing in the log: restore a backup`);
     if (record.memory !== number)
       throw new EngineError('STO-E001', `the state names setting record ${sequence} of memory ${record.memory} for it`);
     return record;
@@ -409,7 +410,8 @@ export class Store {
   openRecord(memory: Memory, record: GrainRecord): { readonly blob: Buffer; readonly address: Address } {
     const blob = open(memory.grainKey(record.key, record.scopeKey), record.sealed, record.bound);
     const address = addressOf(blob);
-    if (address !== memory.trail.addressIn(record)) throw new EngineError('FMT-E003', 'blob does not have its address');
+    if (address !== memory.trail.addressIn(record))
+      throw new EngineError('FMT-E003', 'the bytes of the grain do not match its hash: the record is damaged');
     return { blob, address };
   }
 

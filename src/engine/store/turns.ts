@@ -186,7 +186,7 @@ export function talkAt(log: Pick<Log, 'read' | 'getState'>, memory: Memory, stat
 }
 
 export function noTurn(sessionId: string): EngineError {
-  return new EngineError('HRN-E004', `no session ${sessionId} of this harness`);
+  return new EngineError('HRN-E004', `the harness has no session ${sessionId}`);
 }
 
 /**

@@ -56,8 +56,7 @@ export function planAdd(
   const duplicate =
     findDuplicate(group, memory, prepared) ??
     (event === 'memory.extracted' ? findKnownFact(group, memory, prepared, source) : undefined);
-  if (duplicate === undefined && knownOnly === true)
-    throw new EngineError('MEM-E001', 'the fact is not known any more');
+  if (duplicate === undefined && knownOnly === true) throw new EngineError('MEM-E001', 'the fact was removed');
   const warnings = prepared.grain.type === 'consent' ? [...prepared.warnings, GRANTS_NOTHING] : prepared.warnings;
   if (duplicate !== undefined) {
     const unlinked =
@@ -104,7 +103,7 @@ function checkSource(group: Group, memory: Memory, { grain: { fields }, userId }
   const sources = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
   for (const source of sources)
     if (typeof source !== 'string' || group.nameOf(memory, source) === undefined)
-      throw new EngineError('MEM-E001', 'the source of this grain is gone');
+      throw new EngineError('MEM-E001', 'the source of this grain was removed');
 }
 
 /** The address of the grain that makes this one a duplicate by the memory's rule. Equal bytes always do. */

@@ -52,7 +52,7 @@ function moved(old: Version, from: GoalState, { to, reason, evidence = [], progr
   if (from === to) return undefined;
   const { allowed_transitions: allowed, satisfaction_evidence: known } = old.grain.fields;
   if (Array.isArray(allowed) && allowed.length > 0 && !allowed.includes(to))
-    throw new EngineError('GOL-E001', `the goal allows moves to ${allowed.join(', ')} only`, {
+    throw new EngineError('GOL-E001', `the goal can move only to ${allowed.join(', ')}`, {
       details: [{ field: 'state', issue: 'not among allowed_transitions' }],
     });
   const proof = [...new Set([...hashesOf(known), ...evidence])];
@@ -71,7 +71,7 @@ function moved(old: Version, from: GoalState, { to, reason, evidence = [], progr
 function checkEvidence(old: Version, given: number): void {
   const wanted = Number(old.grain.fields['evidence_required'] ?? 0);
   if (given >= wanted) return;
-  throw new EngineError('GOL-E002', `the goal asks for ${wanted} pieces of evidence, and has ${given}`, {
+  throw new EngineError('GOL-E002', `the goal needs ${wanted} pieces of evidence, and has ${given}`, {
     details: [{ field: 'evidence', issue: `fewer than ${wanted}` }],
   });
 }

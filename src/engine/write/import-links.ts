@@ -77,7 +77,8 @@ function stateOf(
   if (state === undefined || state === '' || state === 'unverified') return undefined;
   const rankOf = (name: VerificationState): number => VERIFICATION_STATES.indexOf(name);
   const known = group.store.verification(ordinal);
-  if (rankOf(known) > rankOf(state)) throw new EngineError('MEM-E002', `the grain is ${known} here, which is kept`);
+  if (rankOf(known) > rankOf(state))
+    throw new EngineError('MEM-E002', `this memory has the grain as ${known}, and keeps that`);
   return known === state ? undefined : state;
 }
 

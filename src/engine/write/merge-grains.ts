@@ -61,7 +61,7 @@ function currentVersion(group: Group, memory: Memory, context: CallContext, hash
 function refuseOther({ grain: kept }: Version, { grain: duplicate }: Version): void {
   const same = ['namespace', 'user_id'].every((name) => kept.fields[name] === duplicate.fields[name]);
   if (!same || kept.type !== duplicate.type)
-    throw new EngineError('VAL-E001', 'grains of different types, namespaces or users are not merged');
+    throw new EngineError('VAL-E001', 'only grains of one type, namespace and user can be merged');
 }
 
 /** Its time stays: the merged statement is no newer than its last confirmation. */

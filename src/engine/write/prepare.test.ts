@@ -20,7 +20,7 @@ test('a signed grain is distinguished from a damaged one, and does not block oth
   assert.deepEqual(
     outcomes.map((outcome) => ('error' in outcome ? outcome.error.message : outcome.hash)),
     [
-      'FMT-E001: ERR_UNSUPPORTED: signed grains are read, not stored',
+      'FMT-E001: ERR_UNSUPPORTED: signed grains can be read, but not stored',
       plain.address,
       'FMT-E001: ERR_CORRUPT: more elements than bytes',
     ],

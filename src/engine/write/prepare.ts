@@ -85,7 +85,7 @@ export function prepareBlob(
     const blob = Buffer.from(bytes);
     // Outside its envelope it would be a blob that no reader accepts.
     if (blob.length > HEADER_BYTES && (blob[1]! & FLAG.signed) !== 0)
-      refuse('ERR_UNSUPPORTED', 'signed grains are read, not stored');
+      refuse('ERR_UNSUPPORTED', 'signed grains can be read, but not stored');
     const grain = decodeGrain(blob, {
       verifyReencode: true,
       expectedAddress: expected,

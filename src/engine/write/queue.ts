@@ -400,7 +400,11 @@ export class WriteQueue {
 }
 
 export function damagedMemory(): EngineError {
-  return new EngineError('STO-E001', 'the index of this memory is damaged; it is being built again from the log', {
-    retryable: true,
-  });
+  return new EngineError(
+    'STO-E001',
+    'the index of this memory is damaged and is being rebuilt from the log: try again later',
+    {
+      retryable: true,
+    },
+  );
 }

@@ -82,7 +82,7 @@ function refuseMore(group: Group, memory: Memory, tuple: Tuple): void {
     throw new EngineError('LIM-E002', `a memory has at most ${TUPLES_MAX} access tuples`);
   const isListed = tuple.relation === 'parent' || tuple.subject.includes('#');
   if (isListed && memory.governed.access.usersets(tuple.object, tuple.relation) >= TUPLE_USERSETS_MAX)
-    throw new EngineError('LIM-E002', `a relation to an object is given to at most ${TUPLE_USERSETS_MAX} usersets`);
+    throw new EngineError('LIM-E002', `an object's relation has at most ${TUPLE_USERSETS_MAX} usersets`);
 }
 
 /**
@@ -93,7 +93,7 @@ function refuseBothDuties({ governed }: Memory, { subject, relation, object }: T
   if (!governed.rules['access.segregation_of_duties'] || typeOf(object) !== 'memory') return;
   const others = relation === 'auditor' ? ['admin', 'owner'] : ['admin', 'owner'].includes(relation) ? ['auditor'] : [];
   if (!others.some((other) => governed.access.isGranted({ subject, relation: other, object }))) return;
-  throw new EngineError('AUT-E001', 'the policy lets no principal be both admin and auditor of a memory', {
+  throw new EngineError('AUT-E001', 'the policy forbids that a principal is both admin and auditor of a memory', {
     details: [{ field: 'relation', issue: 'access.segregation_of_duties' }],
   });
 }

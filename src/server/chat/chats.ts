@@ -39,9 +39,9 @@ export class Chats {
   check(key: string | undefined): void {
     if (this.#isClosed) throw new EngineError('STO-E002', 'the server is shutting down');
     if (this.#running.size >= CHAT_TURNS_MAX)
-      throw new EngineError('LIM-E001', 'too many chat turns are under way: try again later');
+      throw new EngineError('LIM-E001', 'too many chat turns are running: try again later');
     if (key !== undefined && this.#keys.has(key))
-      throw new EngineError('VAL-E005', 'a request with this idempotency key is under way');
+      throw new EngineError('VAL-E005', 'a request with this idempotency key is running: wait for its answer');
   }
 
   /**
@@ -51,7 +51,7 @@ export class Chats {
   claim(thread: string): () => void {
     const now = performance.now();
     if (now < (this.#claims.get(thread)?.untilMs ?? 0))
-      throw new EngineError('HRN-E010', 'another turn of the thread is under way: wait for its end', {
+      throw new EngineError('HRN-E010', 'another turn of the thread is running: wait for its end', {
         details: [{ field: 'thread_id', issue: 'busy' }],
       });
     const claim = { untilMs: now + CLAIM_MS };

@@ -64,7 +64,7 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 export async function readThread(context: Pick<Context, 'call'>, threadId: string): Promise<Thread> {
   const { state } = await context.call('thread', { threadId });
   if (state !== null) return threadOf(state);
-  throw new EngineError('CHT-E001', 'the memory has no such thread', {
+  throw new EngineError('CHT-E001', 'the memory has no chat thread with this id', {
     details: [{ field: 'thread_id', issue: 'not found' }],
   });
 }

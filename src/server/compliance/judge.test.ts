@@ -335,7 +335,7 @@ const OUTCOMES: readonly (readonly [id: string, expected: Status, change?: Chang
     'policy_present',
     'fail',
     (partition) => {
-      partition.policy = { error: 'the policy of this memory is gone' };
+      partition.policy = { error: 'the record of the policy of this memory is missing in the log: restore a backup' };
     },
   ],
   ['policy_seal_intact', 'pass'],

@@ -94,7 +94,8 @@ export class Keys {
   async create(wanted: NewKey, actor: string): Promise<{ readonly key: KeyRecord; readonly raw: string }> {
     const raw = `${wanted.memoryId === undefined ? 'gr' : 'gp'}_${randomBytes(32).toString('hex')}`;
     const key = await this.#store.commit((change) => {
-      if (this.#store.count('key') >= API_KEYS_MAX) throw new EngineError('LIM-E002', `${API_KEYS_MAX} keys exist`);
+      if (this.#store.count('key') >= API_KEYS_MAX)
+        throw new EngineError('LIM-E002', `the deployment has its maximum of ${API_KEYS_MAX} API keys`);
       // The memory may have been deleted since it was looked up.
       if (wanted.memoryId !== undefined && !isThere(this.#store.get('memory', wanted.memoryId)))
         throw new EngineError('MEM-E003', 'memory instance not found');

@@ -180,7 +180,8 @@ export class Memories {
     if (partitions < 1 || partitions > this.#shards.shardCount)
       throw badOption('partitions', `must be from 1 to ${this.#shards.shardCount}`);
     const memory = await this.#store.commit((change) => {
-      if (this.#store.count('memory') >= this.#max) throw new EngineError('LIM-E002', `${this.#max} memories exist`);
+      if (this.#store.count('memory') >= this.#max)
+        throw new EngineError('LIM-E002', `the deployment has its maximum of ${this.#max} memories: delete one first`);
       const id = this.#freeId(wanted);
       const record: MemoryRecord = defined({
         number: change.takeMemoryNumber(),

@@ -93,7 +93,7 @@ export class MessageReader {
 }
 
 export function tooLong(bytesMax: number): EngineError {
-  return new EngineError('LIM-E003', `the message is larger than ${bytesMax} bytes`);
+  return new EngineError('LIM-E003', `the message is larger than the limit of ${bytesMax} bytes`);
 }
 
 /** Frames a message: in one piece, or, when it is long, as prefix and message without a copy. */

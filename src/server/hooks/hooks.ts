@@ -39,7 +39,7 @@ export class Hooks {
   /** HOK-E003 for a hook that is not there, or of another memory. */
   get({ number }: Pick<MemoryRecord, 'number'>, id: string): HookRecord {
     const hook = this.#control.get('hook', id);
-    if (hook?.memory !== number) throw new EngineError('HOK-E003', 'no such hook');
+    if (hook?.memory !== number) throw new EngineError('HOK-E003', 'the memory has no hook with this id');
     return hook;
   }
 

@@ -193,5 +193,5 @@ export class Body {
 }
 
 function tooLarge(bytesMax: number): EngineError {
-  return new EngineError('LIM-E003', `the body is larger than ${bytesMax} bytes`);
+  return new EngineError('LIM-E003', `the body is larger than the limit of ${bytesMax} bytes`);
 }

@@ -74,7 +74,7 @@ function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<Up
     parser.on('error', malformed);
     parser.on('close', () => {
       if (files.some(({ bytes }) => bytes.byteLength > bytesMax)) {
-        reject(new EngineError('LIM-E003', `the file is larger than ${bytesMax} bytes`));
+        reject(new EngineError('LIM-E003', `the file is larger than the limit of ${bytesMax} bytes`));
       } else resolve(files);
     });
     void feed(parser, body);

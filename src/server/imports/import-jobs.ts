@@ -207,7 +207,8 @@ export class ImportJobs {
       if (job === undefined) throw new EngineError('IMP-E002');
       const end = job.ending?.status ?? job.status;
       const isBeingCancelled = job.ending?.status === 'cancelled';
-      if (isOver(job) && !isBeingCancelled) throw new EngineError('IMP-E003', `the job is ${end} already`);
+      if (isOver(job) && !isBeingCancelled)
+        throw new EngineError('IMP-E003', `the import job has ended already: it is ${end}`);
       if (!isBeingCancelled) this.#decide(change, job, { status: 'cancelled' });
     });
     const running = this.#running.get(id);

@@ -49,7 +49,8 @@ export function jobContext(services: Services, job: Job, guard: Guard): Context 
     callRaw,
     once: (work) => work(),
     require: (scope) => {
-      if (!includesScope(principal, scope)) throw new EngineError('AUT-E001', `this needs scope ${scope}`);
+      if (!includesScope(principal, scope))
+        throw new EngineError('AUT-E001', `this call needs a key with the scope ${scope}`);
     },
   };
 }

@@ -47,7 +47,8 @@ export class Uploads {
   /** Rejects with IMP-E004 for a file that is missing, as after a restore, and with STO-E001 for a damaged one. */
   async read(id: string, length: number, key: Uint8Array): Promise<Buffer> {
     const path = this.#path(id);
-    if (!existsSync(path)) throw new EngineError('IMP-E004', 'the uploaded file is gone: send it again');
+    if (!existsSync(path))
+      throw new EngineError('IMP-E004', 'the uploaded file is missing on the server: send it again');
     try {
       const file = await openFile(path, 'r');
       try {

@@ -204,7 +204,7 @@ export class LanguageModels {
   #begin({ signal, timeoutMs = MODEL_CALL_MS, tries }: ModelRequest): RunningCall {
     signal.throwIfAborted();
     if (this.#running >= MODEL_STREAMS_MAX)
-      throw new EngineError('LIM-E001', 'too many answers of models are under way: try again later');
+      throw new EngineError('LIM-E001', 'too many answers of models are running: try again later');
     this.#running += 1;
     const bound = Math.max(1, Math.min(timeoutMs, MODEL_CALL_MS));
     const late = AbortSignal.timeout(bound);

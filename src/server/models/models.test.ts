@@ -154,9 +154,9 @@ test('a long passage is cut between words, because a part of an address might no
 
 test('concurrent calls are bounded, and none starts without time', async (t) => {
   const { models } = await modelsOver(t, NEVER);
-  await assert.rejects(models.imagine({}, ordering('q', [], 0)), /no time is left/);
+  await assert.rejects(models.imagine({}, ordering('q', [], 0)), /has no time left/);
   const calls = Array.from({ length: MODEL_CALLS_MAX }, () => models.imagine({}, ordering('q', [], 50)));
-  await assert.rejects(models.imagine({}, ordering('q', [], 50)), /too many requests waiting/);
+  await assert.rejects(models.imagine({}, ordering('q', [], 50)), /too many requests wait for the model/);
   for (const { status } of await Promise.allSettled(calls)) assert.equal(status, 'rejected');
 });
 

@@ -163,7 +163,7 @@ export class RecallModels {
     return this.#within('listwise', waitMs, async (timeoutMs) => {
       const text = await this.#text(choice, memory, { system, user, persons, maxTokens: ORDER_TOKENS_MAX, timeoutMs });
       const [numbers] = /\[[\d\s,]+\]/.exec(text) ?? [];
-      if (numbers === undefined) throw new ModelError(`the provider ${choice.provider} returned no order`);
+      if (numbers === undefined) throw new ModelError(`the provider ${choice.provider} did not rank the passages`);
       const named = numbers.match(/\d+/g) ?? [];
       return completed(
         named.map((number) => Number(number) - 1),
@@ -223,9 +223,9 @@ export class RecallModels {
   /** Runs a call if there are not too many and there is time. Rejects with ModelError for what a model did. */
   async #within<T>(what: string, waitMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
     const running = this.#running.get(what) ?? 0;
-    if (running >= MODEL_CALLS_MAX) throw new ModelError('the model has too many requests waiting');
+    if (running >= MODEL_CALLS_MAX) throw new ModelError('too many requests wait for the model: try again later');
     const timeoutMs = Math.min(waitMs, MODEL_WAIT_MS);
-    if (timeoutMs < 1) throw new ModelError('no time is left for the model');
+    if (timeoutMs < 1) throw new ModelError('the request has no time left for the model');
     this.#running.set(what, running + 1);
     try {
       return await call(timeoutMs);

@@ -161,7 +161,7 @@ export class Providers implements Choosing {
       this.#refuseStart(id);
       const before = this.#control.get('provider', id);
       if (before === undefined && this.#control.count('provider') >= PROVIDERS_MAX)
-        throw new EngineError('LIM-E002', `a deployment has at most ${PROVIDERS_MAX} providers`);
+        throw new EngineError('LIM-E002', `a deployment has at most ${PROVIDERS_MAX} providers: remove one first`);
       const record: ProviderRecord = {
         id,
         kind: wanted.kind,

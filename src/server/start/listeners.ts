@@ -135,7 +135,7 @@ function reflectionFor(authenticator: Authenticator, proxies: TrustedProxies): G
       apiKey: call.only('x-api-key'),
       remoteAddress: proxies.clientOf(call),
     });
-    if (!includesScope(caller, 'read')) throw new EngineError('AUT-E001', 'this needs scope read');
+    if (!includesScope(caller, 'read')) throw new EngineError('AUT-E001', 'this call needs a key with the scope read');
   };
 }
 

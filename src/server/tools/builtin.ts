@@ -75,7 +75,7 @@ const supersedeTool = toolOf({
   }),
   async run(caller, { hash, reason, ...given }) {
     const fields: JsonObject = defined(given);
-    if (Object.keys(fields).length === 0) throw new EngineError('VAL-E001', 'nothing is to be replaced');
+    if (Object.keys(fields).length === 0) throw new EngineError('VAL-E001', 'nothing to replace: send a new value');
     const old = await ownGrain(caller, hash);
     const asked = { oldHash: old.hash, fields: { ...fields, ...versionFields(caller, old) } };
     const { newHash } = await caller.context.call('supersede', asked, reason === undefined ? {} : { reason });

@@ -32,14 +32,14 @@ export class ConfigFile {
     const found = lstatSync(this.path, { throwIfNoEntry: false });
     if (found === undefined) return undefined;
     if (found.isSymbolicLink())
-      throw this.#refusal('is a link; it was left alone. Give the file that it stands for with --file');
-    if (!found.isFile()) throw this.#refusal('is no file');
-    if (found.size > BYTES_MAX) throw this.#refusal('is too large for a configuration; it was left alone');
+      throw this.#refusal('is a symbolic link and was not changed: name its target with --file');
+    if (!found.isFile()) throw this.#refusal('is not a regular file: name a configuration file with --file');
+    if (found.size > BYTES_MAX) throw this.#refusal('is too large for a configuration file and was not changed');
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(this.path));
     } catch (error) {
       throw this.#refusal(
-        error instanceof TypeError ? 'is not UTF-8; it was left alone' : `cannot be read: ${String(error)}`,
+        error instanceof TypeError ? 'is not UTF-8 and was not changed' : `cannot be read: ${String(error)}`,
       );
     }
   }

@@ -40,13 +40,13 @@ test('a text that is empty, or has a mark of byte order, is a configuration', ()
 
 test('a text of another form is refused with the place', () => {
   const cases = [
-    [JSON_FORM, '{\n  "mcpServers": {},\n}', /^it is not JSON \(line 3: \w+\); it was left alone/],
+    [JSON_FORM, '{\n  "mcpServers": {},\n}', /^it is not JSON \(line 3: \w+\); the file was not changed/],
     [JSON_FORM, '{} // comment', /^it is not JSON \(line 1/],
     [JSON_FORM, '[1]', /holds no object/],
-    [JSON_FORM, '{"mcpServers": []}', /`mcpServers` in it is no object/],
+    [JSON_FORM, '{"mcpServers": []}', /`mcpServers` in it is not an object/],
     [JSONC, 'servers: {}', /^it is not JSON with comments \(line 1/],
     [TOML, 'model = ', /^it is not TOML \(/],
-    [TOML, 'mcp_servers = 5', /`mcp_servers` in it is no object/],
+    [TOML, 'mcp_servers = 5', /`mcp_servers` in it is not an object/],
     // The entry within a table of its own cannot be cut out by lines.
     [TOML, 'mcp_servers = { granary = { command = "x" } }', /cannot be edited safely|not TOML/],
     [TOML, 'text = """\n[mcp_servers.granary]\n"""\n', /cannot be edited safely|not TOML/],

@@ -32,7 +32,7 @@ export function withEntry(text: string, form: Form, entry: Entry | undefined): s
     outside(parsed(after, form), form) === outside(before, form) &&
     JSON.stringify(entryIn(after, form)) === JSON.stringify(entry);
   if (!isSame)
-    throw new Failure('FILE', 'the configuration has a form that cannot be edited safely; it was left alone');
+    throw new Failure('FILE', 'the configuration cannot be edited safely and was not changed: add the entry by hand');
   return after;
 }
 
@@ -47,7 +47,7 @@ function outside(config: Members, form: Form): string {
 
 function serversIn(config: Members, { servers }: Form): Members {
   const found = config[servers] ?? {};
-  if (!isMembers(found)) throw new Failure('FILE', `\`${servers}\` in it is no object; it was left alone`);
+  if (!isMembers(found)) throw new Failure('FILE', `\`${servers}\` in it is not an object; the file was not changed`);
   return found;
 }
 
@@ -55,7 +55,7 @@ function parsed(text: string, { format }: Form): Members {
   const bare = text.startsWith(BOM) ? text.slice(BOM.length) : text;
   if (bare.trim() === '') return {};
   const value = format === 'toml' ? parsedToml(bare) : parsedJson(bare, format);
-  if (!isMembers(value)) throw new Failure('FILE', 'it holds no object; it was left alone');
+  if (!isMembers(value)) throw new Failure('FILE', 'it holds no object; the file was not changed');
   return value;
 }
 
@@ -63,7 +63,7 @@ function parsedToml(text: string): unknown {
   try {
     return parseToml(text);
   } catch (error) {
-    throw new Failure('FILE', `it is not TOML (${firstLine(error)}); it was left alone`);
+    throw new Failure('FILE', `it is not TOML (${firstLine(error)}); the file was not changed`);
   }
 }
 
@@ -77,7 +77,7 @@ function parsedJson(text: string, format: 'json' | 'jsonc'): unknown {
   const kind = lax ? 'JSON with comments' : 'JSON';
   throw new Failure(
     'FILE',
-    `it is not ${kind} (line ${line}: ${jsonc.printParseErrorCode(first.error)}); it was left alone`,
+    `it is not ${kind} (line ${line}: ${jsonc.printParseErrorCode(first.error)}); the file was not changed`,
   );
 }
 

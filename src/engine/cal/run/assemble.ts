@@ -206,5 +206,5 @@ function* runSource({ from }: AssembleSource, run: Run): Running<Pick<Resolved, 
   checkTime(run);
   if (outcome.kind === 'grains')
     return { grains: outcome.grains, project: projectOf(outcome.project), about: outcome.about };
-  throw new CalError('CAL-E021', 'a source gives grains', { at: from.at });
+  throw new CalError('CAL-E021', 'a source of ASSEMBLE must return grains', { at: from.at });
 }

@@ -49,7 +49,7 @@ export class ConditionValues {
     const wanted = this.scalar(value, condition);
     const span = typeof wanted === 'boolean' ? undefined : spanOf(wanted, this.#meaning.nowMs);
     if (span !== undefined) return span;
-    throw new CalError('CAL-E020', 'this is no time', {
+    throw new CalError('CAL-E020', 'the value is not a time', {
       at: value.at,
       suggestion: 'Write an ISO 8601 date or instant, seconds or milliseconds of the epoch, or words like "last week".',
     });

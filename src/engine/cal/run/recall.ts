@@ -171,7 +171,7 @@ export function* resolveReference(reference: GrainReference, run: Run): Running<
 export function* resolveAddress(prefix: string, _run: Run): Running<string | undefined> {
   const { hashes } = yield* ask('find', { prefix: prefix.toLowerCase() });
   if (hashes.length > 1)
-    throw new CalError('CAL-E015', `sha256:${prefix} is ambiguous: several grains begin so`, {
+    throw new CalError('CAL-E015', `sha256:${prefix} is ambiguous: several hashes begin with it`, {
       suggestion: 'Write more digits.',
     });
   return hashes[0];
@@ -422,6 +422,6 @@ export function plainStages(stages: readonly Stage[], run: Run): PlainStage[] {
     const [only, ...others] = valuesOf(stage.count.name, run);
     const count = Number(only);
     if (others.length === 0 && Number.isInteger(count) && count >= 0) return { stage: 'offset', count };
-    throw new CalError('CAL-E020', `$${stage.count.name} is no number of grains`, { at: stage.count.at });
+    throw new CalError('CAL-E020', `$${stage.count.name} is not a number of grains`, { at: stage.count.at });
   });
 }

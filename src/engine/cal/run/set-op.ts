@@ -81,7 +81,7 @@ function* membersOf(operand: Recall | SetOperation, run: Run): Running<readonly 
     return outcome.values.map((value) => ({ hash: value.slice('sha256:'.length), score: 1 }));
   if (outcome.kind === 'grains')
     return outcome.grains.map((grain) => ({ hash: grain.hash, score: grain.score, grain }));
-  throw new CalError('CAL-E021', 'an operand of a set operation gives grains', { at: operand.at });
+  throw new CalError('CAL-E021', 'an operand of a set operation must return grains', { at: operand.at });
 }
 
 /** Fetches the members' grains in order, without grains that are gone. */

@@ -22,11 +22,11 @@ export function checkAssemble(assemble: Assemble, scope: Scope): void {
     });
   checkLabels(assemble);
   for (const { from, at } of sources) {
-    if (from.kind === 'parameter') scope.expect(from, ['grains'], 'a source gives grains');
+    if (from.kind === 'parameter') scope.expect(from, ['grains'], 'a source of ASSEMBLE must return grains');
     else if (from.kind === 'set_op') {
       scope.extensions.use('set_source', from.at);
-      expectGrains(checkSetOperation(from, scope), 'a source gives grains', at);
-    } else expectGrains(checkRecall(from, scope), 'a source gives grains', at);
+      expectGrains(checkSetOperation(from, scope), 'a source of ASSEMBLE must return grains', at);
+    } else expectGrains(checkRecall(from, scope), 'a source of ASSEMBLE must return grains', at);
   }
   if (budget !== undefined) {
     if (budget.unit === undefined) scope.extensions.use('budget_unit', budget.at);

@@ -87,7 +87,7 @@ export function checkMoment(clause: string, value: Value, scope: Scope): void {
 function checkTime(name: string, value: Value): void {
   if (value.kind !== 'string' && value.kind !== 'number') throw mismatch({ name }, value, 'a time');
   if (spanOf(value.value, ANY_TIME_MS) !== undefined) return;
-  throw new CalError('CAL-E020', `${name}: ${JSON.stringify(value.value)} is no time`, {
+  throw new CalError('CAL-E020', `${name}: ${JSON.stringify(value.value)} is not a time`, {
     at: value.at,
     suggestion: 'Write an ISO 8601 date, epoch seconds, today, yesterday, last 7 days, 3 hours ago or this month.',
     example: '"last 7 days"',

@@ -53,7 +53,7 @@ export function decideChange(
   const added = presetsNamed(change.addPolicies ?? []);
   const both = presetsNamed(change.removePolicies ?? []).find((name) => added.includes(name));
   if (both !== undefined)
-    throw new EngineError('VAL-E001', `${both} is added and removed at once`, {
+    throw new EngineError('VAL-E001', `the preset ${both} is both added and removed`, {
       details: [{ field: 'remove_policies', issue: `names ${both}, which is added` }],
     });
   const presets = [...current.presets.filter((name) => !removed.includes(name)), ...added];

@@ -402,6 +402,6 @@ function unitQuery(query: Float32Array, dimensions: number): Float32Array {
   if (query.length !== dimensions) throw wrongDimensions(query.length, dimensions);
   const length = lengthOf(query);
   if (!(length > 0))
-    throw new EngineError('VAL-E001', 'the query vector has no direction, or components that are no numbers');
+    throw new EngineError('VAL-E001', 'the query vector is zero, or has components that are not finite numbers');
   return query.map((value) => value / length);
 }

@@ -97,7 +97,7 @@ export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog
   if (fresh && options.exists === true)
     throw new EngineError(
       'STO-E001',
-      `${join(directory, DATA_FILE)} is gone or empty, but other files of its shard exist: put it back, or restore a backup`,
+      `${join(directory, DATA_FILE)} is missing or empty, but other files of its shard exist: put it back, or restore a backup`,
     );
   const environment = openEnvironment(path, { mapSizeBytes: options.mapSizeBytes });
   try {
@@ -221,7 +221,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   #checkRoomForNumbers(records: number): void {
     if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
     if (this.#next + records - 1 > SEQUENCE_MAX)
-      throw new EngineError('STO-E001', `the log in ${this.directory} has given every sequence number it has`);
+      throw new EngineError('STO-E001', `the log in ${this.directory} has used all its sequence numbers`);
   }
 
   /**
@@ -282,7 +282,7 @@ class LmdbEnvironmentLog implements LmdbLog {
 
   /** After a fatal error LMDB refuses readers too. A read-only environment shows the last commit again. */
   async #reopenForReading(): Promise<void> {
-    this.#unreadable = new EngineError('STO-E002', `${this.directory} is being opened again for reading`);
+    this.#unreadable = new EngineError('STO-E002', `${this.directory} is being reopened: try again later`);
     try {
       await this.#root.close();
       const { root, databases } = openEnvironment(this.directory, { readOnly: true });
@@ -309,7 +309,7 @@ class LmdbEnvironmentLog implements LmdbLog {
     // The buffer is the library's, and its next read overwrites it. Copy it at once.
     const framed = this.#reading(({ records }) => records.getBinaryFast(sequence));
     if (framed === undefined) return undefined;
-    return unframe(framed, framed.length, sequence) ?? fail(new CorruptRecord(sequence, 'its checksum is not right'));
+    return unframe(framed, framed.length, sequence) ?? fail(new CorruptRecord(sequence, 'its checksum is wrong'));
   }
 
   peek<T>(sequence: Sequence, look: (bytes: Buffer) => T): T | undefined {
@@ -333,7 +333,7 @@ class LmdbEnvironmentLog implements LmdbLog {
       let bytesLeft = SCAN_PAGE_BYTES;
       for (const { key: sequence, value } of records.getRange({ start, end: to, limit: SCAN_PAGE_RECORDS })) {
         const bytes = unframe(value, value.length, sequence);
-        page.push(bytes === undefined ? new CorruptRecord(sequence, 'its checksum is not right') : { sequence, bytes });
+        page.push(bytes === undefined ? new CorruptRecord(sequence, 'its checksum is wrong') : { sequence, bytes });
         bytesLeft -= value.length;
         if (bytesLeft <= 0) break;
       }
@@ -376,7 +376,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   #unframeState(key: string, framed: Buffer, length: number): Buffer {
-    const damaged = `state "${key}" in ${this.directory}: its checksum is not right`;
+    const damaged = `state "${key}" in ${this.directory}: its checksum is wrong`;
     return unframe(framed, length, 0) ?? fail(new EngineError('STO-E001', damaged));
   }
 

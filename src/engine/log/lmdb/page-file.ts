@@ -133,7 +133,7 @@ export class PageFile {
     if (piece === undefined || from + this.pageBytes > index * PIECE_BYTES + piece.length) {
       const { bytes } = this;
       if (from + this.pageBytes > bytes)
-        throw new EngineError('STO-E001', `${this.path} is cut short: page ${number} lies behind its end`);
+        throw new EngineError('STO-E001', `${this.path} is cut short: page ${number} is beyond its end`);
       piece = Buffer.alloc(Math.min(PIECE_BYTES, bytes - index * PIECE_BYTES));
       for (let at = 0; at < piece.length; ) {
         const count = readSync(this.#descriptor, piece, at, piece.length - at, index * PIECE_BYTES + at);

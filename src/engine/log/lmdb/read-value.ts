@@ -36,7 +36,7 @@ export function readStamp(directory: string): LogStamp | undefined {
   }
   if (failure instanceof EngineError) throw failure;
   if (failure !== undefined) throw new EngineError('STO-E001', `${path} is damaged: ${String(failure)}`);
-  throw new EngineError('STO-E001', `${path} is written to all the time: look at it again, or stop the server`, {
+  throw new EngineError('STO-E001', `${path} changes while it is read: try again, or stop the server`, {
     retryable: true,
   });
 }

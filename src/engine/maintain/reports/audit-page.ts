@@ -26,7 +26,10 @@ type Output = MemoryCalls['auditPage']['output'];
  */
 export function auditPage(store: Store, memory: Memory, context: CallContext, input: Input): Promise<Output> {
   if (context.namespace !== undefined)
-    throw new EngineError('AUT-E001', 'entries of the audit trail belong to no namespace');
+    throw new EngineError(
+      'AUT-E001',
+      'audit entries have no namespace, so a caller bound to a namespace cannot list them',
+    );
   const filter = context.userId === undefined ? input.filter : { ...input.filter, within: context.userId };
   return inSlices(page(store, memory, context.partition, { ...input, filter }));
 }

@@ -136,7 +136,7 @@ export async function findTurn(context: Context, slug: string, sessionId: string
   const read = async (): Promise<Turn> => {
     const { turn } = await context.call('turn', { sessionId });
     if (turn.slug === slug) return turn;
-    throw new EngineError('HRN-E004', `no session ${sessionId} of this harness`);
+    throw new EngineError('HRN-E004', `the harness has no session ${sessionId}`);
   };
   const turn = await read();
   const isDue = dueEvent(turn, clock.nowMs(), turns.server, TURN_PAUSE_MS) !== undefined;

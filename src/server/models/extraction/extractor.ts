@@ -114,7 +114,7 @@ export class ExtractionModels {
     const { system, user } = wordsOf(pieces);
     try {
       const timeoutMs = Math.floor(untilMs - steadyMs(this.#clock));
-      if (timeoutMs < 1) throw new EngineError('LIM-E001', 'no time was left for the model');
+      if (timeoutMs < 1) throw new EngineError('LIM-E001', 'the request had no time left for the model');
       this.#budget.take(memory.number, user.length);
       const { object } = await this.#models.generateObject(choice, {
         memory,

@@ -298,7 +298,8 @@ async function reportOf(context: Context, runId: string | undefined): Promise<Re
     runId === undefined
       ? await fullRun(context)
       : [keptRun(context, 'latest'), keptRun(context, 'full')].find((kept) => kept?.runId === runId);
-  if (run === undefined) throw new EngineError('VER-E001', `the run ${String(runId).slice(0, 64)} is not kept`);
+  if (run === undefined)
+    throw new EngineError('VER-E001', `the run ${String(runId).slice(0, 64)} does not exist, or is no longer kept`);
   const { policy } = await context.call('policy', {});
   const page = await context.call('auditPage', {
     filter: { events: ['user.erased', 'scope.erased'] },

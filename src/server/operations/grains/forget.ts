@@ -110,8 +110,7 @@ export const forget = defineOperation({
     const extras = reason === undefined ? {} : { reason };
     const targets = [...(hash === undefined ? [] : [hash]), ...(hashes ?? [])];
     if (targets.length === 0 && subject === undefined) {
-      if (userId === undefined)
-        throw new EngineError('VAL-E001', 'one of blob_hash, hashes, subject, user_id is wanted');
+      if (userId === undefined) throw new EngineError('VAL-E001', 'send one of blob_hash, hashes, subject, user_id');
       context.require('admin');
       if (isDry) return { userId, ...(await previewOf(context, { of: 'user', userId }, reason)) };
       return { ...(await eraseUser(context, userId, reason)), status: 'erased' };

@@ -57,7 +57,9 @@ export const graph = defineOperation({
   async run({ start, depth = DEPTH_DEFAULT, limit = LIMIT_DEFAULT, relation, direction = 'out' }, context) {
     const first = tripleForm(start);
     if (first === '')
-      throw new EngineError('VAL-E001', '`start` is blank', { details: [{ field: 'start', issue: 'blank' }] });
+      throw new EngineError('VAL-E001', '`start` is blank: name a subject or object', {
+        details: [{ field: 'start', issue: 'blank' }],
+      });
     const { nodes, edges, truncated } = await walkGraph(
       { start: first, depth, limit, direction, relation },
       (input) => context.call('edges', input),

@@ -130,9 +130,13 @@ export const hooksCreate = defineOperation({
 function filtersOf(asked: readonly string[]): readonly EventKind[] {
   const unknown = asked.find((kind) => !EVENT_KINDS.some((known) => known === kind));
   if (unknown !== undefined)
-    throw new EngineError('HOK-E002', `there is no event ${JSON.stringify(unknown)}: ${EVENT_KINDS.join(', ')}`, {
-      details: [{ field: 'event_filters', issue: 'unknown kind' }],
-    });
+    throw new EngineError(
+      'HOK-E002',
+      `there is no event kind ${JSON.stringify(unknown)}: use one of ${EVENT_KINDS.join(', ')}`,
+      {
+        details: [{ field: 'event_filters', issue: 'unknown kind' }],
+      },
+    );
   return EVENT_KINDS.filter((kind) => asked.includes(kind));
 }
 

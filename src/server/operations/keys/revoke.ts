@@ -22,7 +22,8 @@ export const keysRevoke = defineOperation({
   http: [{ verb: 'DELETE', path: '/auth/keys/{key_id}' }],
   async run({ keyId }, { services, principal }) {
     const key = services.keys.find(keyId);
-    if (key === undefined || !isWithin(key, principal)) throw new EngineError('AUT-E007', 'no such key');
+    if (key === undefined || !isWithin(key, principal))
+      throw new EngineError('AUT-E007', 'there is no API key with this id');
     await services.keys.revoke(keyId, principal.actor);
     return { revoked: true as const, keyId };
   },

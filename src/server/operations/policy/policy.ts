@@ -59,7 +59,7 @@ export const policyGet = defineOperation({
   async run({ version }, context) {
     const { policy } = await context.call('policy', version === undefined ? {} : { version });
     if (policy === null)
-      throw new EngineError('VAL-E001', `the policy has no version ${version}`, {
+      throw new EngineError('VAL-E001', `the policy has no version ${version}: GET policy shows the newest one`, {
         details: [{ field: 'version', issue: 'unknown' }],
       });
     return asSeenBy(context, policy);
