@@ -33,9 +33,5 @@ function Pages() {
 }
 
 function NoPage() {
-  return (
-    <Fault title="There is no such page">
-      The address is of no page of this console, or your key may not use the page.
-    </Fault>
-  );
+  return <Fault title="There is no such page">This console has no such page, or your key may not open it.</Fault>;
 }

@@ -84,7 +84,7 @@ function KeyForm({ deployment }: { readonly deployment: Deployment }) {
 function Ended({ error }: { readonly error: GranaryError }) {
   return (
     <div class="banner" role="status">
-      <p>Your key is no longer accepted. Sign in again to go on where you were.</p>
+      <p>Your key is no longer accepted. Sign in again to continue.</p>
       <ErrorBox error={error} />
     </div>
   );

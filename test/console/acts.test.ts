@@ -92,7 +92,7 @@ test('what cannot be taken back shows counts and wants its name', async (t) => {
   await goTo(page, `${server.http}/console/m/default/grains?grain=${blobHash}`);
   await settled(page, 'Forget…');
   await click(page, '.panel button.danger');
-  await settled(page, 'This cannot be taken back.');
+  await settled(page, 'This cannot be undone.');
   assert.match(await inPage<string>(page, `document.querySelector('.counts').innerText`), /Grains\s+1/);
   await fill(page, 'dialog input[type=text]', blobHash.slice(0, 7));
   assert.equal(await isDisabled(), true);
@@ -105,12 +105,12 @@ test('what cannot be taken back shows counts and wants its name', async (t) => {
   await goTo(page, `${server.http}/console/memories?memory=old-notes`);
   await settled(page, 'Delete…');
   await click(page, '.panel button.danger');
-  await settled(page, 'This cannot be taken back.');
+  await settled(page, 'This cannot be undone.');
   await fill(page, 'dialog input[type=text]', 'default');
   assert.equal(await isDisabled(), true);
   await click(page, 'dialog .buttons button[type=button]');
   await click(page, '.panel button.danger');
-  await settled(page, 'This cannot be taken back.');
+  await settled(page, 'This cannot be undone.');
   await fill(page, 'dialog input[type=text]', 'old-notes');
   await click(page, 'dialog button.danger');
   await eventually('the memory is gone', async () => {

@@ -36,7 +36,7 @@ test('pages of people, policy, trail, metrics, keys, CAL and the graph are compl
   const pages: Pages = {
     people: ['m/default/people', 'personalization: granted'],
     person: ['m/default/people?person=ada', 'sign-up form'],
-    'people-request': ['m/default/people?request=new', 'What is asked for'],
+    'people-request': ['m/default/people?request=new', 'Kind of request'],
     policy: ['m/default/policy', 'Presets'],
     'policy-change': ['m/default/policy?change=1', 'Show what it means'],
     compliance: ['m/default/compliance', 'Pass rate'],

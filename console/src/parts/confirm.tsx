@@ -40,7 +40,7 @@ export function Confirm({ title, action, name, counts, children, act, onClose }:
       >
         {children}
         {counts === undefined ? (
-          <p role="status">Counting what will go…</p>
+          <p role="status">Counting the affected data…</p>
         ) : (
           <dl class="counts">
             {counts.map(({ label, value }) => (
@@ -51,7 +51,7 @@ export function Confirm({ title, action, name, counts, children, act, onClose }:
             ))}
           </dl>
         )}
-        <p class="warning">This cannot be taken back.</p>
+        <p class="warning">This cannot be undone.</p>
         <label for={id}>
           Type <b class="typed-name">{name}</b> to confirm
         </label>

@@ -63,7 +63,7 @@ export default function Audit({ page }: PageProps) {
         <Empty title={isFiltered ? 'No entry fits these filters' : 'The trail is empty'}>
           {isFiltered
             ? 'Clear a filter to see more.'
-            : 'Every write leaves an entry, and reads do where the policy says so.'}
+            : 'Every write leaves an entry. Reads leave one if the policy says so.'}
         </Empty>
       ) : (
         <div class="split">
@@ -139,8 +139,8 @@ function Verify({ memory }: { readonly memory: string }) {
       {result !== undefined && (
         <span role="status" class={result.valid ? 'good' : 'bad'}>
           {result.valid
-            ? `${count(result.checked)} entries follow from one another`
-            : `Entry ${result.firstBadSeq} of partition ${result.partition} does not follow`}
+            ? `${count(result.checked)} entries form an intact chain`
+            : `Entry ${result.firstBadSeq} of partition ${result.partition} does not match its predecessor`}
         </span>
       )}
       {doing.error !== undefined && <ErrorBox error={doing.error} />}

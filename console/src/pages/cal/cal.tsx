@@ -62,7 +62,9 @@ export default function Cal({ page }: PageProps) {
         </button>
         <span class="hint">Ctrl+Enter runs the query, Ctrl+Space completes a word.</span>
       </div>
-      {waits && <p role="status">This query came with the address, and may change the memory. Run sends it.</p>}
+      {waits && (
+        <p role="status">This query comes from the link that you opened, and may change the memory. Run sends it.</p>
+      )}
       {answer.error !== undefined && <ErrorBox error={answer.error} again={answer.again} />}
       {answer.isLoading && <Loading what={isPlan ? 'the plan' : 'the answer'} />}
       {answer.value !== undefined && !answer.isLoading && <Answer of={answer.value} memory={memory} />}

@@ -2,7 +2,7 @@ import { definePage } from '../../page.ts';
 
 export const goals = definePage({
   title: 'Goals',
-  about: 'What agents want to reach, by state, and how the goals of a session depend on each other.',
+  about: 'Goals of agents by state, and their dependencies within a session.',
   on: 'memory',
   path: 'goals',
   icon: 'goals',

@@ -136,7 +136,7 @@ function Nothing({ memory, isFiltered }: { readonly memory: string; readonly isF
   -d '{"text": "Ada moved to Oslo in May and drinks green tea.", "user_id": "ada"}'`;
   return (
     <Empty title="This memory is empty" call={call}>
-      This call remembers a text, and what it says as beliefs:
+      This call stores a text, and the facts that it states as beliefs:
     </Empty>
   );
 }

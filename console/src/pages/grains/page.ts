@@ -2,7 +2,7 @@ import { definePage } from '../../page.ts';
 
 export const grains = definePage({
   title: 'Grains',
-  about: 'All that this memory holds, newest first.',
+  about: 'All grains of this memory, newest first.',
   on: 'memory',
   path: 'grains',
   icon: 'grains',

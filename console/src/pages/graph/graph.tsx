@@ -45,7 +45,7 @@ export default function Graph({ page }: PageProps) {
       {key === undefined && <Beginning memory={memory} />}
       {value !== undefined && value.edges.length === 0 && (
         <Empty title={`Nothing is connected with ${starts.join(', ')}`}>
-          Subjects and objects match exactly. Try another direction, or no relation.
+          Names must match exactly. Try another direction, or leave out the relation.
         </Empty>
       )}
       {value !== undefined && value.edges.length > 0 && <Shown of={value} memory={memory} />}
@@ -173,7 +173,7 @@ function Beginning({ memory }: { readonly memory: string }) {
   -H "authorization: Bearer $GRANARY_API_KEY"`;
   return (
     <Empty title="Name a subject or an object to start at" call={call}>
-      Each current belief with a subject and an object is an edge. The same by a call:
+      Each current belief with a subject and an object is an edge. This call answers the same:
     </Empty>
   );
 }

@@ -2,7 +2,7 @@ import { definePage } from '../../page.ts';
 
 export const graph = definePage({
   title: 'Graph',
-  about: 'What the beliefs of this memory connect, from a subject on.',
+  about: 'Subjects and objects of this memory, and the beliefs that connect them.',
   on: 'memory',
   path: 'graph',
   icon: 'graph',

@@ -39,7 +39,7 @@ export function NewKey({ onClose, onMade }: Props) {
   if (secret !== undefined)
     return (
       <Dialog title="The new key" onClose={onClose}>
-        <p>Copy it now. The server keeps its hash alone and cannot show it again.</p>
+        <p>Copy it now. The server stores only its hash and cannot show it again.</p>
         <Code text={secret} what="the key" />
         <div class="buttons">
           <button type="button" class="primary" onClick={onClose}>

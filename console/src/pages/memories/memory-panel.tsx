@@ -86,7 +86,7 @@ export function MemoryPanel({ id, onClose, onDeleted }: Props) {
           }}
           onClose={() => setDeleting(false)}
         >
-          <p>All that it holds is destroyed with its keys: no backup of the data alone brings it back.</p>
+          <p>Its data is destroyed with its keys. A backup without the keys cannot restore it.</p>
         </Confirm>
       )}
     </Panel>

@@ -35,7 +35,7 @@ export function NewMemory({ onClose, onMade }: Props) {
           value={id}
           onInput={(event) => setId(event.currentTarget.value)}
         />
-        <label for={`${field}-name`}>Name, if it has another one</label>
+        <label for={`${field}-name`}>Name (optional)</label>
         <input
           id={`${field}-name`}
           autocomplete="off"

@@ -89,7 +89,7 @@ function Chart({ title, times, values }: ChartProps) {
     };
   }, [key, title]);
   const last = values.at(-1) ?? 0;
-  const said = `${title}: ${last.toLocaleString('en', { maximumFractionDigits: 1 })} at last, of ${values.length} samples`;
+  const said = `${title}: ${last.toLocaleString('en', { maximumFractionDigits: 1 })} now, of ${values.length} samples`;
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>

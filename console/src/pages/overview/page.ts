@@ -2,7 +2,7 @@ import { definePage } from '../../page.ts';
 
 export const overview = definePage({
   title: 'Overview',
-  about: 'How this server is, and what it offers.',
+  about: 'The state of this server, and its options.',
   on: 'deployment',
   path: '',
   icon: 'overview',

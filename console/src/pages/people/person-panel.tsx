@@ -36,7 +36,7 @@ export function PersonPanel({ memory, userId, onClose, onChanged }: Props) {
     <Panel title={<span dir="auto">{userId}</span>} label={`User ${userId}`} onClose={onClose}>
       <div class="buttons">
         <a class="button primary" href={addressOf(GRAINS, memory, { user: userId })}>
-          Show what is held
+          Show the stored data
         </a>
         {allowed.value.has('forgetUser') && (
           <button type="button" class="danger" onClick={() => setErasing(true)}>
@@ -89,7 +89,7 @@ function Restriction({ memory, userId, isRestricted, onChanged }: RestrictionPro
       <h3>Processing</h3>
       <p>
         {isRestricted
-          ? 'The data is frozen: it is kept, and neither read nor changed.'
+          ? 'The data is frozen: it is kept, but cannot be read or changed.'
           : 'The data may be read and changed.'}
       </p>
       {mayChange && (
@@ -184,7 +184,7 @@ function Erase({ memory, userId, onClose, onErased }: EraseProps) {
       onClose={onClose}
     >
       <p>
-        The key of all that is theirs is destroyed. No copy of the data, older backups included, can be read after that.
+        The key of this person’s data is destroyed. No copy of the data, older backups included, can be read afterwards.
       </p>
       {counted.error !== undefined && <ErrorBox error={counted.error} again={counted.again} />}
       <label for={`${id}-reason`}>Reason, for the audit trail</label>

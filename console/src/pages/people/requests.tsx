@@ -35,7 +35,7 @@ export function Requests({ memory }: { readonly memory: string }) {
         )}
       </div>
       {error !== undefined && <ErrorBox error={error} again={again} />}
-      {value !== undefined && requests.length === 0 && <p>No person waits for an answer.</p>}
+      {value !== undefined && requests.length === 0 && <p>There is no open request.</p>}
       {requests.length > 0 && (
         <ul class="requests">
           {requests.map((request) => (
@@ -132,7 +132,7 @@ function OpenRequest({ memory, onClose, onDone }: FormProps) {
       >
         <label for={`${id}-user`}>User</label>
         <input id={`${id}-user`} required value={userId} onInput={(event) => setUserId(event.currentTarget.value)} />
-        <label for={`${id}-kind`}>What is asked for</label>
+        <label for={`${id}-kind`}>Kind of request</label>
         <select id={`${id}-kind`} value={kind} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
           {KINDS.map((one) => (
             <option key={one} value={one}>
@@ -140,7 +140,7 @@ function OpenRequest({ memory, onClose, onDone }: FormProps) {
             </option>
           ))}
         </select>
-        <label for={`${id}-by`}>Who asks, if it is somebody else</label>
+        <label for={`${id}-by`}>Requester, if another person</label>
         <input id={`${id}-by`} value={requester} onInput={(event) => setRequester(event.currentTarget.value)} />
         {doing.error !== undefined && <ErrorBox error={doing.error} />}
         <Buttons onClose={onClose} label="Open it" isReady={userId !== '' && !doing.isRunning} />
@@ -171,7 +171,7 @@ function CloseRequest({ memory, request, onClose, onDone }: FormProps & { readon
         }}
       >
         <p>
-          Save the report first: it is what is handed over. <code>granary dsr report</code> writes it as PDF too.
+          Save the report first, to give it to the person. <code>granary dsr report</code> writes it as PDF too.
         </p>
         <label for={`${id}-outcome`}>Outcome</label>
         <select

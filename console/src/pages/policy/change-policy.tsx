@@ -62,7 +62,7 @@ export function ChangePolicy({ memory, onClose, onChanged }: Props) {
         <input id={`${id}-remove`} value={remove} onInput={changing(setRemove)} autocomplete="off" spellcheck={false} />
         <label for={`${id}-rules`}>Rules, one a line, such as retention.default_ttl_days = 90</label>
         <textarea id={`${id}-rules`} value={overrides} onInput={changing(setOverrides)} spellcheck={false} />
-        <label for={`${id}-reason`}>Reason, which loosening needs</label>
+        <label for={`${id}-reason`}>Reason (required to loosen rules)</label>
         <input id={`${id}-reason`} value={reason} onInput={changing(setReason)} autocomplete="off" />
         {simulate.error !== undefined && <ErrorBox error={simulate.error} />}
         {apply.error !== undefined && <ErrorBox error={apply.error} />}
@@ -134,7 +134,7 @@ function Meaning({
           </tbody>
         </table>
       )}
-      <h3>What it means for what is stored</h3>
+      <h3>Effect on stored data</h3>
       <Facts>
         <Fact name="Grains">{count(impact.grainsTotal)}</Fact>
         <Fact name="Grains that expire">{count(impact.grainsExpiring)}</Fact>

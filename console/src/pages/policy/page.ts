@@ -2,7 +2,7 @@ import { definePage } from '../../page.ts';
 
 export const policy = definePage({
   title: 'Policy',
-  about: 'The rules of this memory, and what a change of them would mean.',
+  about: 'The rules of this memory, and a preview of changes.',
   on: 'memory',
   path: 'policy',
   icon: 'policy',

@@ -169,7 +169,7 @@ function EachLeftOut({ memory, recallId }: { readonly memory: string; readonly r
       {value.excluded.map(({ grain, hash = '', reason, explanation }, at) => (
         <li key={grain ?? at}>
           {hash === '' ? (
-            <span class="faint">a grain that is gone</span>
+            <span class="faint">a removed grain</span>
           ) : (
             <a href={query.with({ grain: hash })}>
               <HashText hash={hash} />

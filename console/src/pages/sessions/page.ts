@@ -2,7 +2,7 @@ import { definePage } from '../../page.ts';
 
 export const sessions = definePage({
   title: 'Sessions',
-  about: 'What agents did under one name: runs, conversations, tickets.',
+  about: 'Grains of agents by session: a run, a conversation or a ticket.',
   on: 'memory',
   path: 'sessions',
   icon: 'sessions',
