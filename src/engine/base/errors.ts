@@ -1,5 +1,7 @@
 // Every error code of the service, once. The list is append-only: a published code keeps its meaning.
 
+import { defined } from './defined.ts';
+
 /** Limits: characters of one text in an error, and entries of `details`. */
 const ERROR_TEXT_CHARS_MAX = 2_000;
 const ERROR_DETAILS_MAX = 1_000;
@@ -200,6 +202,10 @@ export class EngineError extends Error {
   readonly details: readonly ErrorDetail[];
   /** True when the same call may succeed later without a change. */
   readonly retryable: boolean;
+  /** After how many seconds the same call may succeed, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
+  /** True when nothing of the call ran, because its shard is not where it was sent: another node may have it. */
+  readonly isElsewhere: boolean;
   /** Further JSON members of the error that callers get. They do not cross threads. */
   readonly more: Readonly<Record<string, unknown>> | undefined;
 
@@ -210,6 +216,8 @@ export class EngineError extends Error {
     options: {
       details?: readonly ErrorDetail[] | undefined;
       retryable?: boolean | undefined;
+      retryAfterSeconds?: number | undefined;
+      isElsewhere?: boolean | undefined;
       more?: Readonly<Record<string, unknown>> | undefined;
     } = {},
   ) {
@@ -219,16 +227,27 @@ export class EngineError extends Error {
       .slice(0, ERROR_DETAILS_MAX)
       .map(({ field, issue }) => ({ field: cut(field), issue: cut(issue) }));
     this.retryable = options.retryable ?? (code === 'STO-E002' || code === 'LIM-E001');
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isElsewhere = options.isElsewhere ?? false;
     this.more = options.more;
   }
 
   toWire(): WireError {
-    return { code: this.code, message: this.message, details: this.details, retryable: this.retryable };
+    const { code, message, details, retryable, retryAfterSeconds } = this;
+    return defined({
+      code,
+      message,
+      details,
+      retryable,
+      retryAfterSeconds,
+      isElsewhere: this.isElsewhere || undefined,
+    });
   }
 
   static fromWire(wire: WireError): EngineError {
     const text = wire.message.startsWith(`${wire.code}: `) ? wire.message.slice(wire.code.length + 2) : wire.message;
-    return new EngineError(wire.code, text, { details: wire.details, retryable: wire.retryable });
+    const { code, details, retryable, retryAfterSeconds, isElsewhere } = wire;
+    return new EngineError(code, text, { details, retryable, retryAfterSeconds, isElsewhere });
   }
 }
 
@@ -245,4 +264,6 @@ export interface WireError {
   readonly message: string;
   readonly details: readonly ErrorDetail[];
   readonly retryable: boolean;
+  readonly retryAfterSeconds?: number;
+  readonly isElsewhere?: true;
 }

@@ -317,6 +317,16 @@ export const DATABASE_RETRY_MS = 1_000;
 export const DATABASE_UNKNOWN_MS = 120_000;
 /** The share of a lease by which its owner gives up a shard before the lease ends by the database's clock. */
 export const LEASE_MARGIN = 0.1;
+/** How often a node looks at the owners of the shards, and at once after it took one or gave one away. */
+export const NODE_LOOK_MS = 500;
+export const NODE_LOOK_SOON_MS = 20;
+/** Shards that a node takes at the same time. */
+export const SHARDS_TAKEN_MAX = 4;
+/** How long calls wait for a shard that moves between nodes, and how many for one shard; beyond: LIM-E001. */
+export const SHARD_MOVES_MS = 30_000;
+export const HELD_CALLS_MAX = 10_000;
+/** The pause before a call is sent again that came to a node without its shard. */
+export const ELSEWHERE_PAUSE_MS = 20;
 /** The newest appends whose changes stay in the database, for copies on nodes that had the shard before. */
 export const CHANGES_KEPT_APPENDS = 10_000;
 /** Slots of keys that a rotation of the master key lets one append take. */

@@ -165,7 +165,8 @@ export class BatchRunner {
         throw new EngineError('SYS-E005', 'the deadline passed before the call could run');
       }
       const engine = this.#options.engines.get(shard);
-      if (engine === undefined) throw new EngineError('STO-E002', `shard ${shard} is not open here`);
+      if (engine === undefined)
+        throw new EngineError('STO-E002', `shard ${shard} is not open here`, { isElsewhere: true });
       if ('method' in body) {
         // The client packed a typed call.
         const pack: Answer = (output) => this.#replies.appendValue(id, output);

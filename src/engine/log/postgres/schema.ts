@@ -1,5 +1,5 @@
 // The tables of a store in PostgreSQL, and the steps that make them. The statements are those that PostgreSQL 14 and later,
-// CockroachDB and YugabyteDB share. Each table begins with the shard, by which a database can spread it.
+// CockroachDB and YugabyteDB share. Each table of shards begins with the shard, by which a database can spread it.
 //
 //   granary_store     one row: the version of the tables, the deployment's random mark, the number of shards
 //   granary_shards    a shard's format, owner and lease; its newest append, its next sequence number, and the newest
@@ -9,9 +9,11 @@
 //   granary_changes   the records that an append replaced or removed
 //   granary_keys      key id → slot of a key store: a wrapped key, or a tombstone
 //   granary_state     key → frame, null when it was deleted, and the append that wrote it
+//   granary_nodes     the nodes of the deployment, since version 2: where the others reach one, the version of its program,
+//                     its weight, whether it gives its shards away, and when it was last seen
 
 /** The newest version of the tables. A step is added for each; a step that was published is never changed. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** The statements that lead from the version before to the i-th version, from 1. */
 export const SCHEMA_STEPS: readonly (readonly string[])[] = [
@@ -63,6 +65,16 @@ export const SCHEMA_STEPS: readonly (readonly string[])[] = [
       id int8 NOT NULL,
       slot bytea NOT NULL,
       PRIMARY KEY (shard, id)
+    )`,
+  ],
+  [
+    `CREATE TABLE granary_nodes (
+      node text PRIMARY KEY,
+      address text NOT NULL,
+      version text NOT NULL,
+      weight int4 NOT NULL,
+      draining boolean NOT NULL,
+      seen_at timestamptz NOT NULL
     )`,
   ],
 ];

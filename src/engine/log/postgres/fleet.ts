@@ -1,0 +1,119 @@
+// The nodes of a deployment and the owners of its shards, as the database has them. Times are counted by its clock, so nodes
+// need not agree on the time.
+import { EngineError } from '../../base/errors.ts';
+import { type Database, databaseError } from './database.ts';
+
+export interface FleetNode {
+  readonly id: string;
+  /** Host and port where the other nodes reach it. */
+  readonly address: string;
+  /** Of its program. */
+  readonly version: string;
+  /** A whole number from 1: its share of the shards against that of others. */
+  readonly weight: number;
+  /** It gives its shards away. */
+  readonly isDraining: boolean;
+  /** Milliseconds since it was seen. */
+  readonly seenMs: number;
+}
+
+export interface FleetShard {
+  readonly shard: number;
+  /** The node that took it last, or undefined when that gave it back. */
+  readonly owner?: string | undefined;
+  /** How long the owner's lease lasts, in milliseconds. 0: it has ended, so the node has, or does not reach the database. */
+  readonly leaseMs: number;
+  readonly token: number;
+  /** The number of its newest append. */
+  readonly appends: number;
+}
+
+export interface Fleet {
+  /** By id. Nodes that were not seen for long are among them. */
+  readonly nodes: readonly FleetNode[];
+  /** In order. Shards that nobody has ever held are absent. */
+  readonly shards: readonly FleetShard[];
+}
+
+/** Itself, as a node tells the others. */
+export type NodeEntry = Omit<FleetNode, 'seenMs' | 'isDraining'>;
+
+/** Enters the node, or changes its entry. A node that was draining takes shards again. Rejects with STO-E001. */
+export async function enterNode(database: Database, { id, address, version, weight }: NodeEntry): Promise<void> {
+  await telling('the node cannot be entered', () =>
+    database.ask(
+      (sql) => sql`
+      INSERT INTO granary_nodes (node, address, version, weight, draining, seen_at)
+      VALUES (${id}, ${address}, ${version}, ${weight}, false, now())
+      ON CONFLICT (node) DO UPDATE SET address = excluded.address, version = excluded.version,
+        weight = excluded.weight, draining = excluded.draining, seen_at = excluded.seen_at`,
+    ),
+  );
+}
+
+/** Notes that the node lives. Resolves false when it has no entry any more. Rejects with STO-E001. */
+export async function seeNode(database: Database, id: string): Promise<boolean> {
+  const rows = await telling('the node cannot be noted as alive', () =>
+    database.ask((sql) => sql`UPDATE granary_nodes SET seen_at = now() WHERE node = ${id} RETURNING node`),
+  );
+  return rows.length > 0;
+}
+
+/** Tells a node to give its shards away, or to take some again. Resolves false when there is no such node. */
+export async function drainNode(database: Database, id: string, isDraining: boolean): Promise<boolean> {
+  const rows = await telling('the node cannot be drained', () =>
+    database.ask((sql) => sql`UPDATE granary_nodes SET draining = ${isDraining} WHERE node = ${id} RETURNING node`),
+  );
+  return rows.length > 0;
+}
+
+/** Removes the entry of a node that has ended. */
+export async function leaveFleet(database: Database, id: string): Promise<void> {
+  await telling('the entry of the node cannot be removed', () =>
+    database.ask((sql) => sql`DELETE FROM granary_nodes WHERE node = ${id}`),
+  );
+}
+
+/** All nodes and shards. Rejects with STO-E001. */
+export async function readFleet(database: Database): Promise<Fleet> {
+  const [nodes, shards] = await telling('the nodes cannot be read', () =>
+    database.ask((sql) =>
+      Promise.all([
+        sql`
+        SELECT node, address, version, weight, draining, extract(epoch FROM now() - seen_at) * 1000 AS seen
+        FROM granary_nodes ORDER BY node`,
+        sql`
+        SELECT shard, owner, token, appends, extract(epoch FROM expires_at - now()) * 1000 AS rest
+        FROM granary_shards ORDER BY shard`,
+      ]),
+    ),
+  );
+  return {
+    nodes: nodes.map((row) => ({
+      id: row['node'],
+      address: row['address'],
+      version: row['version'],
+      weight: Number(row['weight']),
+      isDraining: row['draining'],
+      seenMs: Number(row['seen']),
+    })),
+    shards: shards.map((row) => {
+      const leaseMs = Math.max(0, Number(row['rest'] ?? 0));
+      return {
+        shard: Number(row['shard']),
+        owner: row['owner'] ?? undefined,
+        leaseMs,
+        token: Number(row['token']),
+        appends: Number(row['appends']),
+      };
+    }),
+  };
+}
+
+async function telling<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw error instanceof EngineError ? error : databaseError(what, error);
+  }
+}

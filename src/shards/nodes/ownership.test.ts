@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { eventually } from '../../../test/support/eventually.ts';
+import { testDatabase } from '../../../test/support/postgres.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { Engine } from '../../engine/engine.ts';
+import { Database } from '../../engine/log/postgres/database.ts';
+import { drainNode } from '../../engine/log/postgres/fleet.ts';
+import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
+import { migrate } from '../../engine/log/postgres/migrate.ts';
+import type { CallContext } from '../protocol.ts';
+import { ADD_CODEC, addCodec } from '../testing/add-codec.ts';
+import { SETTINGS } from '../testing/memory.ts';
+import { LocalShards } from '../transport/local.ts';
+import { Ownership } from './ownership.ts';
+import { RoutedShard } from './routed-shard.ts';
+
+const SHARDS = 4;
+/** Long enough for a busy machine: no lease ends in these tests. */
+const LEASE_MS = 30_000;
+const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
+
+interface TestNode {
+  readonly id: string;
+  readonly routes: readonly RoutedShard[];
+  readonly ownership: Ownership;
+  readonly set: LocalShards;
+  owned(): number;
+  stop(): Promise<void>;
+}
+
+/** A database, and nodes of one process that call one another without a connection. */
+async function setUp(t: TestContext) {
+  const found = await testDatabase(t);
+  if (found === undefined) return undefined;
+  const database = await Database.open(found.url);
+  t.after(() => database.close());
+  await migrate(database, SHARDS);
+  const root = temporaryDirectory(t);
+  const nodes = new Map<string, TestNode>();
+  const start = async (id: string, weight = 1): Promise<TestNode> => {
+    const leases = LeaseTable.of(SHARDS);
+    const set = await LocalShards.start({
+      shards: SHARDS,
+      opens: 'asked',
+      lapsed: (shard) => (leases.isHeld(shard) ? undefined : 'the lease has ended'),
+      engineOptions: (shard) => ({
+        directory: join(root, id, `shard-${shard}`),
+        keysDirectory: join(root, id, 'keys', `shard-${shard}`),
+        shard,
+        shards: SHARDS,
+        masterKeys: [Buffer.alloc(32, 7)],
+        indexHeapBytes: 1 << 20,
+        database: { url: found.url, node: id, leaseMs: LEASE_MS, leases: leases.buffer },
+      }),
+      openEngine: (options, { onBug }) => Engine.open({ ...options, onFatal: onBug }),
+      codecs: { [ADD_CODEC]: addCodec },
+      log: { info: () => undefined, error: () => undefined },
+    });
+    const routes = Array.from(
+      { length: SHARDS },
+      (_, shard) => new RoutedShard(shard, { onElsewhere: () => ownership.wake() }),
+    );
+    const ownership: Ownership = new Ownership({
+      self: { id, address: `${id}:1`, version: '0', weight },
+      database,
+      leaseMs: LEASE_MS,
+      routes,
+      set,
+      leases,
+      callerAt: (node, shard) => nodes.get(node.id)!.routes[shard]!.here,
+      wakeNode: (node) => nodes.get(node.id)?.ownership.wake(),
+      log: {
+        info: () => undefined,
+        error: (fields, message) => t.diagnostic(`${id}: ${message} ${JSON.stringify(fields)}`),
+      },
+    });
+    const owned = (): number => routes.filter(({ route }) => route.kind === 'here').length;
+    let isStopped = false;
+    const stop = async (): Promise<void> => {
+      if (isStopped) return;
+      isStopped = true;
+      await ownership.stop(10_000);
+      await set.close();
+    };
+    const node = { id, routes, ownership, set, owned, stop };
+    nodes.set(id, node);
+    t.after(stop);
+    await ownership.start();
+    return node;
+  };
+  return { database, start };
+}
+
+test('nodes share the shards, and no call fails while they move', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database, start } = set;
+  const a = await start('a');
+  // Calls wait until the shards are there.
+  for (const { caller } of a.routes) await caller.call('attachMemory', CONTEXT, { settings: SETTINGS });
+  assert.equal(a.owned(), SHARDS);
+
+  const added: { readonly shard: number; readonly hash: string }[] = [];
+  let count = 0;
+  let isOver = false;
+  const load = async (node: TestNode): Promise<void> => {
+    while (!isOver) {
+      const shard = count % SHARDS;
+      const item = { grainType: 'event', fields: { content: `grain ${count++}`, created_at: 1_700_000_000 } };
+      const { caller } = node.routes[shard]!;
+      // The load is not what the test is about.
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      const { bytes } = await caller.callRaw(ADD_CODEC, CONTEXT, Buffer.from(JSON.stringify(item)));
+      added.push({ shard, hash: Buffer.from(bytes).toString() });
+    }
+  };
+  const loads = Array.from({ length: 4 }, () => load(a));
+  const b = await start('b');
+  loads.push(load(b), load(b));
+  await eventually('b has its share', () => a.owned() === 2 && b.owned() === 2);
+  const c = await start('c', 2);
+  loads.push(load(c));
+  await eventually('c has its share', () => a.owned() === 1 && b.owned() === 1 && c.owned() === 2);
+
+  await drainNode(database, 'a', true);
+  await eventually('a has none', () => a.owned() === 0 && b.owned() + c.owned() === SHARDS);
+  await drainNode(database, 'a', false);
+  await eventually('a has one again', () => a.owned() === 1);
+  const before = added.length;
+  await eventually('calls go on', () => added.length > before + 20);
+  const stopping = b.stop();
+  isOver = true;
+  // A failed call rejects here.
+  await Promise.all(loads);
+  await stopping;
+  await eventually('others have what b had', () => a.owned() + c.owned() === SHARDS);
+  await eventually('b has left', () => a.ownership.fleet.nodes.every(({ id }) => id !== 'b'));
+
+  assert.equal(new Set(added.map(({ hash }) => hash)).size, added.length);
+  for (let shard = 0; shard < SHARDS; shard++) {
+    const hashes = added.filter((one) => one.shard === shard).map(({ hash }) => hash);
+    for (const { routes } of [a, c]) {
+      const { held } = await routes[shard]!.caller.call('locate', CONTEXT, { hashes });
+      assert.ok(held.every(Boolean), 'everything that was acknowledged is there');
+    }
+  }
+  t.diagnostic(`${added.length} added while shards moved, 0 failed`);
+  await a.stop();
+  await c.stop();
+});
+
+test('a shard whose log takes nothing any more is opened again, and its calls wait', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database, start } = set;
+  const a = await start('a');
+  const [route] = a.routes;
+  const { caller } = route!;
+  await caller.call('attachMemory', CONTEXT, { settings: SETTINGS });
+  const add = (content: string) =>
+    caller.call('add', CONTEXT, { grainType: 'event', fields: { content }, sync: false });
+  const { hash } = await add('before');
+  // As if somebody else had taken it and ended.
+  await database.ask(
+    (sql) => sql`UPDATE granary_shards SET token = token + 1, owner = NULL, expires_at = NULL WHERE shard = 0`,
+  );
+  await assert.rejects(add('refused'), { code: 'STO-E002' });
+  await eventually('it takes writes again', () =>
+    add('after').then(
+      () => true,
+      () => false,
+    ),
+  );
+  assert.deepEqual((await caller.call('locate', CONTEXT, { hashes: [hash] })).held, [true]);
+  await a.stop();
+});

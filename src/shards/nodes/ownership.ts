@@ -1,0 +1,284 @@
+// A node's part in a deployment of several: it tells that it lives, looks at the owners of the shards, takes free ones up to
+// its share, and hands over one at a time what is another node's share. Calls find their shards by the routes that it sets.
+import { EngineError } from '../../engine/base/errors.ts';
+import { NODE_LOOK_MS, NODE_LOOK_SOON_MS, SHARDS_TAKEN_MAX } from '../../engine/base/limits.ts';
+import type { Database } from '../../engine/log/postgres/database.ts';
+import {
+  enterNode,
+  type Fleet,
+  type FleetNode,
+  leaveFleet,
+  type NodeEntry,
+  readFleet,
+  seeNode,
+} from '../../engine/log/postgres/fleet.ts';
+import type { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
+import type { RawShardCaller } from '../transport/client.ts';
+import type { ShardSet, ShardSetLog } from '../transport/shard-set.ts';
+import type { RoutedShard } from './routed-shard.ts';
+import { nextHandOver, type Owners, spread, toTake } from './spread.ts';
+
+export interface OwnershipOptions {
+  readonly self: NodeEntry;
+  readonly database: Database;
+  readonly leaseMs: number;
+  /** By shard. */
+  readonly routes: readonly RoutedShard[];
+  /** Its shards are opened when they are asked for. */
+  readonly set: Pick<ShardSet, 'open' | 'shut' | 'isOpen' | 'caller'>;
+  readonly leases: LeaseTable;
+  /** A caller for the shard of another node. */
+  readonly callerAt: (node: FleetNode, shard: number) => RawShardCaller;
+  /** Tells another node to look at the owners at once. */
+  readonly wakeNode: (node: FleetNode) => void;
+  readonly log: ShardSetLog;
+}
+
+export class Ownership {
+  readonly #options: OwnershipOptions;
+  /** Shards that are being opened or shut. */
+  readonly #busy = new Set<number>();
+  /** Shards that cannot be opened, so that each reason is told once. */
+  readonly #refused = new Map<number, string>();
+  readonly #tasks = new Set<Promise<void>>();
+  #fleet: Fleet = { nodes: [], shards: [] };
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+  #isWoken = false;
+  #isLeaving = false;
+  #isOver = false;
+  #failure: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #nextMs = Number.POSITIVE_INFINITY;
+  #beat: NodeJS.Timeout | undefined;
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options;
+  }
+
+  /** The nodes and shards as they were seen last, and how many milliseconds ago. */
+  get fleet(): Fleet & { readonly ageMs: number } {
+    return { ...this.#fleet, ageMs: performance.now() - this.#lookedMs };
+  }
+
+  /** Enters the node among the others and begins to take shards. Rejects with EngineError when the database refuses. */
+  async start(): Promise<void> {
+    const { database, self, leaseMs } = this.#options;
+    await enterNode(database, self);
+    this.#beat = setInterval(() => void this.#tellAlive(), leaseMs / 3);
+    await this.#look();
+  }
+
+  /** Looks at the owners soon. */
+  wake(): void {
+    this.#isWoken = true;
+    if (this.#looking === undefined) this.#lookIn(NODE_LOOK_SOON_MS);
+  }
+
+  /**
+   * Hands all shards over, as long as other nodes can take them and for `handOverMs` at most, gives the rest back and removes
+   * the node's entry.
+   */
+  async stop(handOverMs: number): Promise<void> {
+    this.#isLeaving = true;
+    const untilMs = performance.now() + handOverMs;
+    const { set, routes, self, database } = this.#options;
+    // Calls that wait go to the next owners.
+    const isToGive = ({ shard, route }: RoutedShard): boolean => set.isOpen(shard) || route.kind === 'held';
+    while (performance.now() < untilMs && this.#hasTaker() && routes.some(isToGive)) {
+      this.wake();
+      await new Promise((resolve) => setTimeout(resolve, NODE_LOOK_SOON_MS));
+    }
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.#beat);
+    await this.#looking;
+    await Promise.all(this.#tasks);
+    for (const route of routes) if (set.isOpen(route.shard)) await this.#shut(route);
+    await leaveFleet(database, self.id).catch(() => undefined);
+  }
+
+  #hasTaker(): boolean {
+    return this.#live().some(({ id, isDraining }) => id !== this.#options.self.id && !isDraining);
+  }
+
+  async #tellAlive(): Promise<void> {
+    const { database, self } = this.#options;
+    try {
+      if (!(await seeNode(database, self.id)) && !this.#isOver) await enterNode(database, self);
+    } catch {
+      // The next look tells that the database does not answer.
+    }
+  }
+
+  /** A look that comes sooner stays. */
+  #lookIn(ms: number): void {
+    const atMs = performance.now() + ms;
+    if (this.#isOver || this.#nextMs <= atMs) return;
+    clearTimeout(this.#timer);
+    this.#nextMs = atMs;
+    this.#timer = setTimeout(() => {
+      this.#nextMs = Number.POSITIVE_INFINITY;
+      void this.#look();
+    }, ms);
+  }
+
+  /** Never rejects. One look at a time. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookOnce().finally(() => {
+      this.#looking = undefined;
+      const isSoon = this.#isWoken || this.#options.routes.some(({ route }) => route.kind === 'held');
+      this.#isWoken = false;
+      this.#lookIn(isSoon ? NODE_LOOK_SOON_MS : NODE_LOOK_MS);
+    });
+    return this.#looking;
+  }
+
+  async #lookOnce(): Promise<void> {
+    try {
+      this.#fleet = await readFleet(this.#options.database);
+      this.#lookedMs = performance.now();
+      this.#failure = undefined;
+    } catch (error) {
+      // Leases end by themselves, and others may go on with what they have.
+      this.#tell('the owners of the shards cannot be read', error);
+      return;
+    }
+    if (this.#isOver) return;
+    this.#openAgain();
+    const owners = this.#owners();
+    const targets = spread(this.#live(), owners);
+    this.#setRoutes(owners, targets);
+    this.#take(toTake(targets, owners, this.#options.self.id));
+    this.#handOver(targets, owners);
+  }
+
+  /** Those that were seen within a lease, with this node as it is. */
+  #live(): readonly FleetNode[] {
+    const { self, leaseMs } = this.#options;
+    return this.#fleet.nodes.flatMap((node) => {
+      if (node.id === self.id) return [{ ...node, isDraining: node.isDraining || this.#isLeaving }];
+      return node.seenMs < leaseMs ? [node] : [];
+    });
+  }
+
+  /** By shard. What this node holds by the database and has not opened is free for it. */
+  #owners(): Owners {
+    const { routes, set, self } = this.#options;
+    const rows = new Map(this.#fleet.shards.map((row) => [row.shard, row]));
+    return routes.map(({ shard }) => {
+      if (set.isOpen(shard)) return self.id;
+      const { owner, leaseMs = 0 } = rows.get(shard) ?? {};
+      return owner === self.id || leaseMs === 0 ? undefined : owner;
+    });
+  }
+
+  /** A log that takes nothing any more is closed. It is free then, and this node may take it again. */
+  #openAgain(): void {
+    const { routes, set, leases } = this.#options;
+    for (const route of routes)
+      if (set.isOpen(route.shard) && leases.isSpoiled(route.shard) && !this.#busy.has(route.shard))
+        this.#run(route, async () => {
+          await this.#shut(route);
+        });
+  }
+
+  #setRoutes(owners: Owners, targets: Owners): void {
+    const { routes, set, callerAt, self } = this.#options;
+    for (const route of routes) {
+      const { shard, route: now } = route;
+      if (this.#busy.has(shard)) continue;
+      const owner = owners[shard];
+      const node = this.#fleet.nodes.find(({ id }) => id === owner);
+      if (owner === self.id) {
+        if (now.kind !== 'here') route.set({ kind: 'here', caller: set.caller(shard) });
+      } else if (node !== undefined) {
+        if (now.kind !== 'there' || now.node !== node.id)
+          route.set({ kind: 'there', node: node.id, caller: callerAt(node, shard) });
+      } else if (this.#moves(shard, targets[shard])) {
+        if (now.kind !== 'held') route.set({ kind: 'held' });
+      } else route.set({ kind: 'nowhere', retryAfterSeconds: this.#takeoverSeconds() });
+    }
+  }
+
+  /** True for a shard without an owner that one takes soon: its owner gave it back, or it is this node's to open. */
+  #moves(shard: number, target: string | undefined): boolean {
+    if (target === undefined) return false;
+    const { id } = this.#options.self;
+    const last = this.#fleet.shards.find((row) => row.shard === shard)?.owner;
+    return target === id || last === undefined || last === id;
+  }
+
+  /** The time until a shard whose owner has ended is served again: its lease, and a look. */
+  #takeoverSeconds(): number {
+    return Math.ceil((this.#options.leaseMs + NODE_LOOK_MS) / 1_000);
+  }
+
+  #take(shards: readonly number[]): void {
+    for (const shard of shards) {
+      if (this.#isLeaving || this.#busy.size >= SHARDS_TAKEN_MAX) return;
+      const route = this.#options.routes[shard]!;
+      if (!this.#busy.has(shard)) this.#run(route, () => this.#open(route));
+    }
+  }
+
+  async #open(route: RoutedShard): Promise<void> {
+    const { set, log } = this.#options;
+    const { shard } = route;
+    try {
+      await set.open(shard);
+      this.#refused.delete(shard);
+      route.set({ kind: 'here', caller: set.caller(shard) });
+      log.info({ shard }, 'this node has taken a shard');
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      // Another node was faster, or its lease has not ended: the next look tells.
+      if (error.code === 'STO-E002' || this.#refused.get(shard) === error.message) return;
+      this.#refused.set(shard, error.message);
+      log.error({ shard, reason: error.message }, 'this node cannot take a shard');
+    }
+  }
+
+  /** One at a time, so that most shards serve while the shares change. */
+  #handOver(targets: Owners, owners: Owners): void {
+    const { self, routes, wakeNode, log } = this.#options;
+    const shard = nextHandOver(targets, owners, self.id);
+    if (shard === undefined || this.#busy.size > 0) return;
+    const route = routes[shard]!;
+    const next = this.#fleet.nodes.find(({ id }) => id === targets[shard]);
+    this.#run(route, async () => {
+      await this.#shut(route);
+      if (next !== undefined) wakeNode(next);
+      log.info({ shard, to: next?.id }, 'this node has handed a shard over');
+    });
+  }
+
+  /** New calls wait. Those that the engine has are answered first, and those on their way to it are sent again. */
+  async #shut(route: RoutedShard): Promise<void> {
+    const { set, log } = this.#options;
+    route.set({ kind: 'held' });
+    try {
+      await set.shut(route.shard);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      log.error({ shard: route.shard, reason: error.message }, 'a shard was not closed cleanly');
+    }
+  }
+
+  #run({ shard }: RoutedShard, task: () => Promise<void>): void {
+    this.#busy.add(shard);
+    const running = task().finally(() => {
+      this.#busy.delete(shard);
+      this.#tasks.delete(running);
+      this.wake();
+    });
+    this.#tasks.add(running);
+  }
+
+  #tell(what: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (this.#failure === reason) return;
+    this.#failure = reason;
+    this.#options.log.error({ reason }, what);
+  }
+}
