@@ -327,6 +327,22 @@ export const SHARD_MOVES_MS = 30_000;
 export const HELD_CALLS_MAX = 10_000;
 /** The pause before a call is sent again that came to a node without its shard. */
 export const ELSEWHERE_PAUSE_MS = 20;
+/** Bytes of a greeting between nodes, and of any other frame; a longer one ends the connection. */
+export const LINK_HELLO_BYTES_MAX = 65_536;
+export const LINK_FRAME_BYTES_MAX = 512 * 1_048_576;
+/** Bytes that wait to be sent to another node; beyond: no more of its requests are read. */
+export const LINK_BUFFER_BYTES_MAX = 32 * 1_048_576;
+/** Batches of each lane on their way to another node. */
+export const LINK_BATCHES_OUT_MAX = 8;
+/** Time for a connection between nodes to open, and connections that may be doing so at once. */
+export const LINK_CONNECT_MS = 5_000;
+export const LINKS_GREETING_MAX = 64;
+/** How often a node that says nothing else says that it lives, and after how long a silent connection ends. */
+export const LINK_PING_MS = 1_000;
+export const LINK_SILENT_MS = 5_000;
+/** The pause before a connection is opened again: the first one, and the longest. */
+export const LINK_RETRY_MIN_MS = 20;
+export const LINK_RETRY_MAX_MS = 1_000;
 /** The newest appends whose changes stay in the database, for copies on nodes that had the shard before. */
 export const CHANGES_KEPT_APPENDS = 10_000;
 /** Slots of keys that a rotation of the master key lets one append take. */

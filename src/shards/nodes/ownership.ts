@@ -162,7 +162,7 @@ export class Ownership {
     });
   }
 
-  /** By shard. What this node holds by the database and has not opened is free for it. */
+  /** By shard. A shard that this node holds by the database and has not opened is free. */
   #owners(): Owners {
     const { routes, set, self } = this.#options;
     const rows = new Map(this.#fleet.shards.map((row) => [row.shard, row]));

@@ -181,8 +181,15 @@ export function laneOf(message: ArrayBuffer): Lane {
 /** Called with the id of a request or reply that cannot be read. The others of its message are read nevertheless. */
 export type OnUnreadable = (id: number, error: unknown) => void;
 
-/** The requests of a message in order, without withdrawn ones. Byte arrays are views of the message. */
-export function* readRequests(message: ArrayBuffer, onUnreadable: OnUnreadable): Generator<PackedRequest> {
+/**
+ * The requests of a message in order, without withdrawn ones. Byte arrays are views of the message. `methods` has the methods by
+ * the numbers that the sender writes; undefined for one that is not known here.
+ */
+export function* readRequests(
+  message: ArrayBuffer,
+  onUnreadable: OnUnreadable,
+  methods: readonly (Method | undefined)[] = METHODS,
+): Generator<PackedRequest> {
   const bytes = Buffer.from(message);
   const count = bytes.readUInt32LE(REQUEST_COUNT_AT);
   let at = REQUEST_COUNT_AT + COUNT_BYTES;
@@ -201,7 +208,7 @@ export function* readRequests(message: ArrayBuffer, onUnreadable: OnUnreadable):
     let request: PackedRequest;
     try {
       const context = readContext(bytes, contextAt);
-      const body = codec === 0 ? readCall(methodNumber, formNumber, raw) : { codec, raw };
+      const body = codec === 0 ? readCall(methods[methodNumber], formNumber, raw) : { codec, raw };
       request = { id, shard, context, body };
     } catch (error) {
       onUnreadable(id, error);
@@ -212,8 +219,7 @@ export function* readRequests(message: ArrayBuffer, onUnreadable: OnUnreadable):
   assert(at === bytes.length, 'a message of requests ends with its last request');
 }
 
-function readCall(methodNumber: number, formNumber: number, body: Uint8Array): PackedRequest['body'] {
-  const method = METHODS[methodNumber];
+function readCall(method: Method | undefined, formNumber: number, body: Uint8Array): PackedRequest['body'] {
   assert(method !== undefined, 'a method number is in the table');
   return { method, input: unpackValue(formOf(formNumber), body) };
 }

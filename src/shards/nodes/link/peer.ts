@@ -1,0 +1,202 @@
+// The calls of this node to another one: a connection that is opened when it is needed, and again when it breaks.
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import {
+  LINK_BATCHES_OUT_MAX,
+  LINK_CONNECT_MS,
+  LINK_HELLO_BYTES_MAX,
+  LINK_RETRY_MAX_MS,
+  LINK_RETRY_MIN_MS,
+} from '../../../engine/base/limits.ts';
+import type { CallContext } from '../../protocol.ts';
+import { type RawShardCaller, ShardClient } from '../../transport/client.ts';
+import type { ShardCodecs } from '../../transport/codec.ts';
+import { FrameReader, framed } from './frames.ts';
+import { CallerHandshake, type LinkSelf } from './handshake.ts';
+import { FIRST_FRAME_BYTES_MAX, Link } from './link.ts';
+import { CLOCK_BYTES } from './request-runner.ts';
+
+/** Certificates for both sides, in PEM form: each side shows one that the authority has signed. */
+export interface LinkTls {
+  readonly key: string;
+  readonly cert: string;
+  readonly ca: string;
+}
+
+export interface PeerOptions {
+  readonly self: LinkSelf;
+  /** The id of the other node. */
+  readonly node: string;
+  /** Its host and port. */
+  readonly address: string;
+  /** Of the deployment, the current one first. */
+  readonly secrets: readonly Buffer[];
+  readonly tls?: LinkTls | undefined;
+  /** Wire bytes for a node of another version are decoded here. */
+  readonly codecs: ShardCodecs;
+  readonly onError?: ((reason: string) => void) | undefined;
+}
+
+export class Peer {
+  readonly #options: PeerOptions;
+  readonly #client: ShardClient;
+  #link: Link | undefined;
+  #socket: Socket | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #isClosed = false;
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+    this.#client = new ShardClient({
+      send: (message) => this.#send(message),
+      batchesOutMax: LINK_BATCHES_OUT_MAX,
+    });
+    // Nothing of such a call is sent, so it may be tried again at once.
+    this.#client.refuse(this.#refusal('the connection is being opened', true));
+    this.#connect();
+  }
+
+  get address(): string {
+    return this.#options.address;
+  }
+
+  get isConnected(): boolean {
+    return this.#link !== undefined;
+  }
+
+  /** Calls that wait for an answer. */
+  get pending(): number {
+    return this.#client.pendingItems;
+  }
+
+  /** A caller for a shard of that node. */
+  shard(shard: number): RawShardCaller {
+    const caller = this.#client.shard(shard);
+    return {
+      call: (method, context, input) => caller.call(method, context, input),
+      callRaw: (codec, context, bytes, lane) =>
+        this.#link === undefined || this.#link.peer.version === this.#options.self.version
+          ? caller.callRaw(codec, context, bytes, lane)
+          : this.#callDecoded(caller, codec, context, bytes),
+    };
+  }
+
+  /** Tells the node to look at the owners of the shards. */
+  look(): void {
+    this.#link?.send('look');
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const reason = this.#refusal('this node does not call it any more', true);
+    this.#client.fail(reason);
+    this.#link?.close(reason);
+    this.#socket?.destroy();
+  }
+
+  /** Codec numbers are those of one version of the program. */
+  async #callDecoded(caller: RawShardCaller, number: number, context: CallContext, bytes: Uint8Array) {
+    const codec = this.#options.codecs[number];
+    if (codec === undefined) throw new EngineError('SYS-E001', `codec ${number} is unknown`);
+    const { call, context: changed = context, encode } = codec.decode(bytes, context);
+    return encode(await caller.call(call.method, changed, call.input as never)); // decode pairs the method with its input
+  }
+
+  #send(message: ArrayBuffer): void {
+    const clock = Buffer.allocUnsafe(CLOCK_BYTES);
+    clock.writeDoubleLE(steadyMs(systemClock), 0);
+    this.#link?.send('requests', clock, new Uint8Array(message));
+  }
+
+  #connect(): void {
+    const { self, node, secrets } = this.#options;
+    const handshake = new CallerHandshake(self, node, secrets);
+    const reader = new FrameReader(LINK_HELLO_BYTES_MAX);
+    const socket = this.#open();
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    const fail = (reason: string): void => {
+      socket.destroy();
+      if (this.#socket === socket) this.#failed(reason);
+    };
+    const late = setTimeout(() => fail('it did not answer in time'), LINK_CONNECT_MS);
+    const onError = (error: Error & { readonly code?: string }): void => fail(error.message || String(error.code));
+    const onClose = (): void => fail('it closed the connection');
+    socket.once(this.#options.tls === undefined ? 'connect' : 'secureConnect', () =>
+      socket.write(framed(handshake.frame)),
+    );
+    socket.once('error', onError);
+    socket.once('close', onClose);
+    const read = (bytes: Buffer): void => {
+      try {
+        reader.push(bytes, (frame) => {
+          const greeted = handshake.finish(frame);
+          socket.off('data', read).off('error', onError).off('close', onClose);
+          clearTimeout(late);
+          reader.bytesMax = FIRST_FRAME_BYTES_MAX;
+          this.#opened(
+            new Link(socket, reader, greeted, {
+              receive: (kind, received) => {
+                if (kind === 'replies')
+                  this.#client.receive(Uint8Array.prototype.slice.call(received).buffer as ArrayBuffer);
+              },
+              ended: (reason) => this.#ended(reason),
+            }),
+          );
+          return false;
+        });
+      } catch (error) {
+        fail(error instanceof Error ? error.message : String(error));
+      }
+    };
+    socket.on('data', read);
+    socket.once('close', () => clearTimeout(late));
+  }
+
+  #open(): Socket {
+    const { address, tls } = this.#options;
+    const at = address.lastIndexOf(':');
+    const host = address.slice(0, at).replace(/^\[|\]$/g, '');
+    const port = Number(address.slice(at + 1));
+    return tls === undefined ? connectPlain({ host, port }) : connectTls({ host, port, ...tls, servername: host });
+  }
+
+  #opened(link: Link): void {
+    this.#link = link;
+    this.#failures = 0;
+    this.#client.open();
+  }
+
+  #ended(reason: EngineError): void {
+    this.#link = undefined;
+    // It is not known which of them ran.
+    this.#client.fail(this.#refusal(reason.message.replace(/^STO-E002: /, ''), false));
+    this.#retry(LINK_RETRY_MIN_MS);
+  }
+
+  #failed(reason: string): void {
+    if (this.#isClosed) return;
+    this.#client.refuse(this.#refusal(reason, false));
+    if (this.#failures === 0) this.#options.onError?.(reason);
+    this.#failures += 1;
+    this.#retry(Math.min(LINK_RETRY_MAX_MS, LINK_RETRY_MIN_MS * 2 ** this.#failures));
+  }
+
+  #retry(ms: number): void {
+    this.#socket = undefined;
+    if (this.#isClosed) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#connect(), ms);
+  }
+
+  #refusal(why: string, isElsewhere: boolean): EngineError {
+    return new EngineError('STO-E002', `node ${this.#options.node} at ${this.address} cannot be asked: ${why}`, {
+      isElsewhere,
+      retryAfterSeconds: 1,
+    });
+  }
+}
