@@ -72,6 +72,7 @@ const LONG: readonly string[] = [
   'test/same-rankings.test.ts',
   'test/serve-output.test.ts',
   'test/sim/',
+  'test/store-server.test.ts',
 ];
 
 /** Files that run in a process of their own, the longest first. */

@@ -94,6 +94,7 @@ const NOT_RUN: readonly {
   { file: 'docs/agents.md', begins: 'trust = ', because: 'output' },
   { file: 'docs/configuration.md', begins: "import { startServer } from 'granary'", because: 'installs' },
   { file: 'docs/embedders.md', begins: 'granary model list', because: 'outside' },
+  { file: 'docs/store.md', begins: 'export GRANARY_STORE', because: 'outside' },
   { file: 'docs/embedders.md', begins: 'granary model pull', because: 'outside' },
   { file: 'docs/erasure.md', begins: '{"user_id"', because: 'output' },
   { file: 'docs/events.md', begins: '{"id"', because: 'output' },

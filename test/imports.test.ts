@@ -160,3 +160,21 @@ test('the clients of models load with the first call of a model, not with a prov
   assert.deepEqual(loaded(), CLIENTS);
   await server.stop();
 });
+
+test('a server without a store loads nothing of PostgreSQL', async (t) => {
+  const folder = temporaryDirectory(t);
+  const server = await startServerProcess({
+    directory: temporaryDirectory(t),
+    flags: ['--shards', '1', '--workers', '1'],
+    preload: PRELOAD,
+    ofSources: true,
+    env: { LOADED_MODULES: folder },
+  });
+  await server.stop();
+  for (const entry of ['cli/main.ts', 'server/shard-worker.ts']) {
+    const { own, packages } = loadedIn(folder, entry);
+    assert.ok(!packages.includes('postgres'), entry);
+    assert.deepEqual(below(own, 'engine/log/postgres', 'server/store', 'server/start/store.ts'), [], entry);
+    assert.ok(!own.includes('engine/keys/staged-buckets.ts'), entry);
+  }
+});

@@ -10,6 +10,8 @@ export interface OwnServerOptions {
   readonly isLong: boolean;
   /** Computes vectors, as a server that serves. */
   readonly isStanding: boolean;
+  /** Does not look at GRANARY_STORE. */
+  readonly withoutStore: boolean;
   /** Lock of the data directory. The server releases it on close. */
   readonly lock: DirectoryLock;
 }
@@ -17,10 +19,12 @@ export interface OwnServerOptions {
 /** Opens a data directory. Rejects with EngineError. */
 export function openOwnServer(
   dataDirectory: string,
-  { isLong, isStanding, ...options }: OwnServerOptions,
+  { isLong, isStanding, withoutStore, ...options }: OwnServerOptions,
 ): Promise<RunningServer> {
   // The environment may hold the master key, which is needed. Its listen and TLS settings do not apply here.
-  const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...environment } = process.env;
+  const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...others } = process.env;
+  const { GRANARY_STORE: _store, ...unstored } = others;
+  const environment = withoutStore ? unstored : others;
   const flags = {
     dataDir: dataDirectory,
     host: '127.0.0.1',

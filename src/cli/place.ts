@@ -29,6 +29,8 @@ export interface ConnectOptions {
   readonly isLong?: boolean | undefined;
   /** The work goes on as long as its caller wants. A server opened for it computes vectors. */
   readonly isStanding?: boolean | undefined;
+  /** The data are in the directory, whatever the environment says of a store. */
+  readonly withoutStore?: boolean | undefined;
   /** The work asks about a running server: this process opens no data directory. */
   readonly mustRun?: boolean | undefined;
 }
@@ -58,7 +60,7 @@ type Doubting = (file: ServerFile) => Promise<Doubt | undefined>;
 export async function placeOf(options: ServerOptions, connect: ConnectOptions, doubtOf: Doubting): Promise<Place> {
   if (options.url !== undefined || options.httpUrl !== undefined) return named(options, doubtOf);
   const { dataDir } = options;
-  const isThere = [LOCK_FILE, 'layout.json'].some((name) => existsSync(join(dataDir, name)));
+  const isThere = existsSync(join(dataDir, LOCK_FILE)) || hasData(dataDir, connect);
   if (!isThere && connect.mayCreate !== true)
     throw new Failure(
       'NO-SERVER',
@@ -126,15 +128,12 @@ function isOwnAddress(host: string): boolean {
   return Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === bare) === true);
 }
 
-async function ownServer(
-  options: ServerOptions,
-  { mayCreate, repeats, isLong, isStanding }: ConnectOptions,
-  lock: DirectoryLock,
-): Promise<Place> {
+async function ownServer(options: ServerOptions, connect: ConnectOptions, lock: DirectoryLock): Promise<Place> {
   const { dataDir } = options;
+  const { repeats, isLong, isStanding, withoutStore } = connect;
   try {
     // An interrupted first start leaves only a lock file.
-    if (mayCreate !== true && !existsSync(join(dataDir, 'layout.json')))
+    if (connect.mayCreate !== true && !hasData(dataDir, connect))
       throw new Failure(
         'NO-SERVER',
         `no server is running and there is no data in ${dataDir}: start one (granary serve)`,
@@ -144,6 +143,7 @@ async function ownServer(
       repeats: repeats === true,
       isLong: isLong === true,
       isStanding: isStanding === true,
+      withoutStore: withoutStore === true,
       lock,
     });
     if (server.firstKey !== undefined) printNote(`Created a new data directory: ${dataDir}`);
@@ -154,6 +154,12 @@ async function ownServer(
     lock.release();
     throw error;
   }
+}
+
+/** True when a server opened here has data: its own, or those of a store. */
+function hasData(dataDir: string, { withoutStore }: ConnectOptions): boolean {
+  const store = withoutStore === true ? undefined : process.env['GRANARY_STORE'];
+  return store !== undefined || ['layout.json', 'node.json'].some((name) => existsSync(join(dataDir, name)));
 }
 
 function bootstrapKey(directory: string): string | undefined {

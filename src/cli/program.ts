@@ -55,6 +55,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   backup: async () => (await import('./backup.ts')).registerBackup,
   restore: async () => (await import('./restore.ts')).registerRestore,
   doctor: async () => (await import('./doctor.ts')).registerDoctor,
+  store: async () => (await import('./store.ts')).registerStore,
   upgrade: async () => (await import('./upgrade.ts')).registerUpgrade,
   'rebuild-indexes': async () => (await import('./rebuild-indexes.ts')).registerRebuildIndexes,
   compact: async () => (await import('./compact.ts')).registerCompact,

@@ -2,6 +2,7 @@
 // Returns after a signal, once the server has closed.
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { parseDatabaseUrl } from '../engine/base/database-url.ts';
 import { type Config, optionLines, readConfig } from '../server/config.ts';
 import type { RunningServer } from '../server/main.ts';
 import { BROKEN_EXIT } from './exit-codes.ts';
@@ -19,6 +20,7 @@ export function registerServe(program: Command): void {
 
 async function serve(flags: Record<string, string | boolean | undefined>): Promise<void> {
   const config = readConfig(flags, process.env);
+  hidePassword(flags['store']);
   // Loaded on demand: the help text, which lists this command, does not need it.
   const { readyLine, startServer } = await import('../server/main.ts');
   const isRead = process.stderr.isTTY === true;
@@ -31,6 +33,15 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
   // A second signal exits immediately.
   for (const name of SIGNALS) process.once(name, () => process.exit(1));
   await server.close();
+}
+
+/** Takes the command line from the view of other users when it holds a password. */
+function hidePassword(store: string | boolean | undefined): void {
+  if (typeof store !== 'string' || parseDatabaseUrl(store).password === undefined) return;
+  process.title = 'granary serve';
+  process.stderr.write(
+    'Warning: --store holds a password, which other users saw on the command line until now: set GRANARY_STORE instead.\n',
+  );
 }
 
 /** Time for the refusals of pending calls to leave. */

@@ -457,7 +457,7 @@ async function openStored(stamp: LogStamp, options: EngineOptions): Promise<Stor
     // Loaded only where a database is named.
     const { openPostgresShard } = await import('./log/postgres/postgres-log.ts');
     const { StagedBuckets } = await import('./keys/staged-buckets.ts');
-    const { log: stored, keySlots } = await openPostgresShard(directory, stamp, database);
+    const { log: stored, keySlots } = await openPostgresShard(directory, stamp, database, options.directory);
     return { stored, buckets: new StagedBuckets(basename(keysDirectory), keySlots) };
   }
   // Keys exist only for an existing log. Creating a new log next to them would hide the loss behind an empty shard.

@@ -1,10 +1,12 @@
 // The table of options. Flags, environment names, help text, defaults and the type are derived from it. Only this file
 // and main.ts read the environment; other code gets a frozen `Config`.
 import { availableParallelism } from 'node:os';
+import { parseDatabaseUrl } from '../engine/base/database-url.ts';
 import { defined } from '../engine/base/defined.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import {
   ANSWER_MEMORY_MB,
+  LEASE_MS_MIN,
   MEMORIES_MAX,
   MEMORY_MB_MIN,
   REQUEST_MEMORY_MB,
@@ -24,6 +26,7 @@ import {
   type Option,
   onByDefault,
   onOff,
+  optionalChecked,
   optionalInteger,
   optionalText,
   secret,
@@ -35,7 +38,22 @@ import { TrustedProxies } from './proxies.ts';
 export const SHARDS_DEFAULT = 8;
 
 const OPTIONS = {
-  dataDir: text('DIR', 'directory of all data', './data'),
+  dataDir: text('DIR', 'directory of all data; with --store, of a cache', './data'),
+  store: optionalChecked(
+    'URL',
+    'PostgreSQL database that holds the data (postgres://…); give a password by the variable',
+    parseDatabaseUrl,
+  ),
+  storeLeaseMs: integer('how long a node that ended without notice keeps its shards of the store', {
+    min: LEASE_MS_MIN,
+    max: 600_000,
+    fallback: 10_000,
+  }),
+  storeStartMs: integer('how long a start waits for the store and for the shards that another node holds', {
+    min: 0,
+    max: 3_600_000,
+    fallback: 30_000,
+  }),
   host: text('HOST', 'address to listen on', '127.0.0.1'),
   httpPort: integer('HTTP port; 0 picks a free one', { min: 0, max: 65_535, fallback: 8080 }),
   grpcPort: integer('gRPC port; 0 picks a free one', { min: 0, max: 65_535, fallback: 50_051 }),

@@ -1,5 +1,6 @@
 // The context of an operation: caller, memory, and the parts of the server that it may use.
 import type { Clock } from '../engine/base/clock.ts';
+import type { KeyFiles } from '../engine/keys/key-files.ts';
 import type { CallContext, Input, MemoryCalls, Output } from '../shards/protocol.ts';
 import type { RawReply } from '../shards/transport/codec.ts';
 import type { Turns } from '../shards/turns.ts';
@@ -58,6 +59,7 @@ export interface Services {
   readonly subjectRequests: SubjectRequests;
   /** The keys that sign proofs of erasures. */
   readonly proofKeys: ProofKeys;
+  readonly keyFiles: KeyFiles;
   readonly masterKeys: Pick<MasterKeys, 'current' | 'rotate' | 'whileStill'>;
   /** When this process started to serve, in milliseconds since 1970. */
   readonly startedAtMs: number;

@@ -43,8 +43,13 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
     throw new EngineError('STO-E001', `${directory} holds data but no ${LAYOUT_FILE}: restore this file, or a backup`);
   makeFolder(join(directory, 'keys'));
   const shards = wanted ?? fallback;
-  replaceFile(path, Buffer.from(`${JSON.stringify({ format: FORMAT, shards })}\n`));
+  replaceFile(path, layoutFile(shards));
   return { shards, isNew: true };
+}
+
+/** The content of the file. */
+export function layoutFile(shards: number): Buffer {
+  return Buffer.from(`${JSON.stringify({ format: FORMAT, shards })}\n`);
 }
 
 /** The number of shards. Throws STO-E001 for another format, or without the file. */

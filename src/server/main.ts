@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { DRAIN_MS } from '../engine/base/limits.ts';
 import { tokenCounter } from '../engine/cal/output/tokenizer.ts';
+import { keyFolderOf } from '../engine/keys/key-files.ts';
 import type { ShardSet } from '../shards/transport/shard-set.ts';
 import { Turns } from '../shards/turns.ts';
 import { Authenticator } from './auth/authenticate.ts';
@@ -37,7 +38,7 @@ import { ExtractionModels } from './models/extraction/extractor.ts';
 import { CursorSeal } from './operations/cursor-seal.ts';
 import { LAST_BACKUP } from './operations/deployment/backup.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';
-import { type DataDirectory, openControlLog, openDataDirectory } from './start/data.ts';
+import { openData } from './start/data.ts';
 import { type Embedding, startEmbedding } from './start/embedding.ts';
 import { type HookParts, startHooks } from './start/hooks.ts';
 import { openImports, startImports } from './start/imports.ts';
@@ -49,6 +50,7 @@ import {
   startUseRecords,
   watchDisks,
 } from './start/jobs.ts';
+import type { Data } from './start/keyring.ts';
 import { type Ports, startListeners } from './start/listeners.ts';
 import { type ModelParts, openModels } from './start/models.ts';
 import { type Monitoring, startMonitor } from './start/monitor.ts';
@@ -145,23 +147,22 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   };
 }
 
-interface Stored extends DataDirectory, Placed, OpenKeys {
-  readonly control: ControlStore;
+interface Stored extends Data, Placed, OpenKeys {
   readonly erasures: Erasures;
   readonly pool: ShardSet;
 }
 
 /** Opens what the data directory holds, and finishes what an earlier server left half-done. */
 async function openStored(starting: Starting): Promise<Stored> {
-  const directory = openDataDirectory(starting);
-  const control = openControlLog(starting, directory);
-  const pool = await startShards(starting, directory);
+  const data = await openData(starting);
+  const { control } = data;
+  const pool = await startShards(starting, data);
   const placed = await openMemories(starting, pool, control);
-  await directory.masterKeys.start({ shards: placed.router, control });
+  await data.masterKeys.start({ shards: placed.router, control });
   const erasures = await startErasures(starting, control, placed.router);
-  const keys = await openKeys(starting, control);
+  const keys = await openKeys(starting, data);
   drainCallsFirst(starting, pool);
-  return { ...directory, ...placed, ...keys, control, erasures, pool };
+  return { ...data, ...placed, ...keys, erasures, pool };
 }
 
 interface Work {
@@ -203,7 +204,7 @@ async function startWork(starting: Starting, stored: Stored): Promise<Work> {
 
 function servicesOf(
   { config, clock, lifecycle, log }: Starting,
-  { router, memories, control, controlKey, keys, masterKeys, proofKeys, erasures }: Stored,
+  { router, memories, control, controlKey, keys, keyFiles, masterKeys, proofKeys, erasures }: Stored,
   {
     embedding: { embedders, queryVectors, indexWaits, vectorsSetup },
     readers,
@@ -240,6 +241,7 @@ function servicesOf(
     control,
     memories,
     keys,
+    keyFiles,
     masterKeys,
     proofKeys,
     subjectRequests: new SubjectRequests({ control, clock, controlKey }),
@@ -324,9 +326,17 @@ interface OpenKeys {
 }
 
 /** The API keys. A new deployment gets its first one. */
-async function openKeys({ config, clock, lifecycle }: Starting, control: ControlStore): Promise<OpenKeys> {
+async function openKeys({ config, clock, lifecycle }: Starting, data: Data): Promise<OpenKeys> {
+  const { control, keyFiles, masterKeys, database } = data;
   const keys = new Keys(control, clock);
-  const firstKey = await ensureBootstrapKey(config.dataDir, keys, config.bootstrapKey);
+  const firstKey = await ensureBootstrapKey(
+    {
+      folder: keyFolderOf(config.dataDir),
+      stored: database && { files: keyFiles, master: masterKeys.current },
+    },
+    keys,
+    config.bootstrapKey,
+  );
   lifecycle.opened('uses of keys', () => keys.writeUses({ all: true }));
   return { keys, firstKey };
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { USED_THREADS } from '../../test/support/used-threads.ts';
+import { keyFolderOf } from '../engine/keys/key-files.ts';
 import { KeyStore } from '../engine/keys/key-store.ts';
 import { beginRotation, loadMasterKey, MasterKey } from '../engine/keys/master-key.ts';
 import { readConfig } from './config.ts';
@@ -62,9 +63,9 @@ const lines = (text: string) => text.trim().split('\n');
 
 /** Every key of the folder opens under `master` alone, and no rotation is pending. */
 function assertRotated(dataDir: string, master: MasterKey): void {
-  const loaded = loadMasterKey({ dataDirectory: dataDir, value: undefined, file: undefined });
+  const loaded = loadMasterKey({ files: keyFolderOf(dataDir), value: undefined, file: undefined });
   assert.deepEqual([loaded.rotating, loaded.key.ids], [false, [master.id]]);
-  openControlKey(dataDir, master, false);
+  openControlKey(keyFolderOf(dataDir), master, false);
   for (let shard = 0; shard < SHARDS; shard++) {
     const keys = KeyStore.open(join(dataDir, 'keys', `shard-${shard}`), master);
     assert.deepEqual(keys.verify(), []);
@@ -116,22 +117,22 @@ test('rotate_keys kek wraps every key under a new master key while the server se
 const CUTS: Record<string, (dataDir: string, next: MasterKey) => void> = {
   'the new key is in the file, nothing else': (dataDir, next) => {
     const check = checkFile(dataDir);
-    beginRotation(dataDir, next, true);
+    beginRotation(keyFolderOf(dataDir), next, true);
     writeFileSync(join(dataDir, 'keys', 'master.check'), check);
   },
-  'both keys are named': (dataDir, next) => beginRotation(dataDir, next, true),
+  'both keys are named': (dataDir, next) => beginRotation(keyFolderOf(dataDir), next, true),
   'one shard is rewrapped': (dataDir, next) => {
-    beginRotation(dataDir, next, true);
+    beginRotation(keyFolderOf(dataDir), next, true);
     const keys = KeyStore.open(join(dataDir, 'keys', 'shard-1'), next);
     keys.rewrap(next);
     keys.close();
   },
   'everything is rewrapped': (dataDir, next) => {
-    beginRotation(dataDir, next, true);
+    beginRotation(keyFolderOf(dataDir), next, true);
     for (let shard = 0; shard < SHARDS; shard++)
       KeyStore.open(join(dataDir, 'keys', `shard-${shard}`), next).rewrap(next);
-    openControlKey(dataDir, next, false);
-    rewrapProofKeys(join(dataDir, 'keys', 'proof.key'), next, next);
+    openControlKey(keyFolderOf(dataDir), next, false);
+    rewrapProofKeys(keyFolderOf(dataDir), next, next);
   },
   'the old key is still in the file': (dataDir, next) => {
     CUTS['everything is rewrapped']!(dataDir, next);

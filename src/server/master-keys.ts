@@ -2,16 +2,17 @@
 // shard under it, then drop the old one. A rotation interrupted by a crash or an error is completed by the next start,
 // or by asking again; until then both keys are valid.
 
-import { join } from 'node:path';
 import { EngineError } from '../engine/base/errors.ts';
+import type { KeyFiles } from '../engine/keys/key-files.ts';
 import { beginRotation, finishRotation, type LoadedMasterKey, MasterKey } from '../engine/keys/master-key.ts';
+import { rewrapBootstrapKey } from './control/bootstrap-key.ts';
 import { openControlKey } from './control/control-key.ts';
 import type { ControlStore } from './control/store.ts';
-import { PROOF_KEY_FILE, rewrapProofKeys } from './proofs/proof-keys.ts';
+import { rewrapProofKeys } from './proofs/proof-keys.ts';
 import type { Shards } from './shards.ts';
 
 export interface MasterKeysParts {
-  readonly dataDirectory: string;
+  readonly files: KeyFiles;
   readonly loaded: LoadedMasterKey;
   /** True when `keys/master.key` holds the key; otherwise its operator gives it at start. */
   readonly ownFile: boolean;
@@ -40,16 +41,17 @@ export class MasterKeys {
   /** Settles when no work runs that needs unchanged keys. */
   #turn: Promise<unknown> = Promise.resolve();
 
+  /** The caller flushes the files before it uses the key. */
   constructor(parts: MasterKeysParts) {
-    const { dataDirectory, loaded, ownFile, warn } = parts;
+    const { files, loaded, ownFile, warn } = parts;
     this.#parts = parts;
     this.#key = loaded.key;
     this.#rotating = loaded.rotating;
     // From now on new keys are wrapped under the first key, so a start with only the older ones must be rejected.
-    if (loaded.rotating) beginRotation(dataDirectory, loaded.key, ownFile);
+    if (loaded.rotating) beginRotation(files, loaded.key, ownFile);
     else if (loaded.key.ids.length > 1) {
       // A crash between the last two steps of a rotation left the old key in our file.
-      if (ownFile) finishRotation(dataDirectory, loaded.key, true);
+      if (ownFile) finishRotation(files, loaded.key, true);
       else warn('older master keys were given that are no longer needed: give only the first one');
       this.#key = loaded.key.alone();
     }
@@ -79,7 +81,7 @@ export class MasterKeys {
    */
   rotate(actor: string): Promise<Rotated> {
     return this.whileStill(async () => {
-      if (!this.#rotating) this.#begin();
+      if (!this.#rotating) await this.#begin();
       return this.#finish(actor);
     });
   }
@@ -91,8 +93,8 @@ export class MasterKeys {
     return result;
   }
 
-  #begin(): void {
-    const { dataDirectory, ownFile } = this.#parts;
+  async #begin(): Promise<void> {
+    const { files, ownFile } = this.#parts;
     if (!ownFile)
       throw new EngineError(
         'VAL-E001',
@@ -100,20 +102,23 @@ export class MasterKeys {
           '(in a file: one per line)',
       );
     const next = MasterKey.random(this.#key);
-    beginRotation(dataDirectory, next, true);
+    beginRotation(files, next, true);
+    await files.flush();
     this.#key = next;
     this.#rotating = true;
   }
 
   async #finish(actor: string): Promise<Rotated> {
-    const { dataDirectory, ownFile } = this.#parts;
+    const { files, ownFile } = this.#parts;
     if (this.#rotated === undefined) throw new EngineError('STO-E002', 'the server is starting');
     const { shards, control } = this.#rotated;
     const rewrapped = await shards.rewrapKeys(this.#key.raw);
     const ofRecords = await control.rewrapKeys(this.#key);
-    openControlKey(dataDirectory, this.#key, false);
-    rewrapProofKeys(join(dataDirectory, 'keys', PROOF_KEY_FILE), this.#key, this.#key);
-    finishRotation(dataDirectory, this.#key, ownFile);
+    openControlKey(files, this.#key, false);
+    rewrapProofKeys(files, this.#key, this.#key);
+    rewrapBootstrapKey(files, this.#key);
+    finishRotation(files, this.#key, ownFile);
+    await files.flush();
     this.#key = this.#key.alone();
     this.#rotating = false;
     // One of them is the control log's own key.

@@ -21,6 +21,22 @@ export function optionalText(argument: string, help: string): Option<string | un
   return { argument, help, parse: (value) => value };
 }
 
+/** `check` throws an Error that states the expected form. */
+export function optionalChecked(
+  argument: string,
+  help: string,
+  check: (text: string) => unknown,
+): Option<string | undefined> {
+  return {
+    argument,
+    help,
+    parse: (value) => {
+      check(value);
+      return value;
+    },
+  };
+}
+
 export function secret(help: string): Option<string | undefined> {
   return { help, secret: true, parse: (value) => value };
 }

@@ -126,6 +126,7 @@ export class Wrapper {
     let code = 'ok';
     try {
       if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
+      this.#requireOwner(arrival);
       const admitting = this.#admission.admit(arrival, headers);
       // Waiting for nothing would cost each request a turn of the event loop's queue.
       const admitted = admitting instanceof Promise ? await admitting : admitting;
@@ -150,7 +151,7 @@ export class Wrapper {
       const error = this.#asEngineError(caught, arrival, requestId);
       code = error.code;
       if (code === 'AUT-E005' || code === 'AUT-E004') headers['www-authenticate'] = 'Bearer';
-      if (code === 'LIM-E001') headers['retry-after'] ??= '1';
+      if (code === 'LIM-E001' || code === 'STO-E002') headers['retry-after'] ??= '1';
       return { ok: false, error, requestId, headers };
     } finally {
       span?.end(code);
@@ -158,6 +159,12 @@ export class Wrapper {
       this.#running -= 1;
       if (this.#running === 0) this.#idle?.();
     }
+  }
+
+  /** STO-E002 while keys and memories may have changed elsewhere. */
+  #requireOwner({ operation }: Arrival): void {
+    const { lapsed } = this.#services.control;
+    if (lapsed !== undefined && operation.needs !== 'public') throw new EngineError('STO-E002', lapsed);
   }
 
   /** Before authentication: the caller sends no key until the server has proved its identity. */

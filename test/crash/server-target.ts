@@ -1,5 +1,6 @@
 // Campaigns on the whole server: fewer rounds in the same time, and everything between a socket and the disk.
 import { join } from 'node:path';
+import { keyFolderOf } from '../../src/engine/keys/key-files.ts';
 import { loadMasterKey } from '../../src/engine/keys/master-key.ts';
 import type { Target } from './campaign.ts';
 import { lostProofs } from './proofs.ts';
@@ -13,7 +14,7 @@ export const serverTarget: Target = {
   arm: () => undefined,
   after: async (directory, model) => {
     const { key } = loadMasterKey({
-      dataDirectory: directory,
+      files: keyFolderOf(directory),
       value: undefined,
       file: undefined,
       warn: () => undefined,

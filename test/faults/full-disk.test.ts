@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EngineError } from '../../src/engine/base/errors.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { keyFolderOf } from '../../src/engine/keys/key-files.ts';
 import { loadMasterKey } from '../../src/engine/keys/master-key.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, startServerProcess } from '../support/server-process.ts';
@@ -93,7 +94,12 @@ test('a full disk refuses writes with STO-E001, and later serves and accepts wri
   assert.deepEqual(verified.body.result.findings, []);
   await server.kill();
   // The disk holds the acknowledged grains.
-  const master = loadMasterKey({ dataDirectory: directory, value: undefined, file: undefined, warn: () => undefined });
+  const master = loadMasterKey({
+    files: keyFolderOf(directory),
+    value: undefined,
+    file: undefined,
+    warn: () => undefined,
+  });
   const engine = await Engine.open({
     directory: join(directory, 'shard-0'),
     keysDirectory: join(directory, 'keys', 'shard-0'),

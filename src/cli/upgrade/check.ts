@@ -5,10 +5,11 @@ import { DISK_ROOM_BYTES_MIN } from '../../engine/base/limits.ts';
 import { type Config, readConfig } from '../../server/config.ts';
 import { LAYOUT_FILE, RESTORE_FOLDER, RESTORE_READY_FILE, readShards } from '../../server/data-directory.ts';
 import { LOCK_FILE, tryLockDirectory } from '../../server/directory-lock.ts';
+import { isNodeDirectory } from '../../server/node-directory.ts';
 import { readServerFile } from '../../server/server-file.ts';
 import { VERSION } from '../../server/version.ts';
 import { UPGRADE_EXIT } from '../exit-codes.ts';
-import { Failure, failureOf } from '../failure.ts';
+import { Failure, failureOf, usage } from '../failure.ts';
 import { bytes, number, printable, printJson, printLine, printTable } from '../output.ts';
 import { type Format, formatsOf, type Vectors, vectorsOf } from './formats.ts';
 import { type MemoryEmbedder, memoriesOf } from './memories.ts';
@@ -34,6 +35,8 @@ const HALF_FLOAT_BYTES = 2;
 export async function upgradeCheck({ flags, env, json }: UpgradeOptions): Promise<void> {
   const config = readConfig(flags, env);
   const dataDir = resolve(config.dataDir);
+  if (config.store !== undefined || isNodeDirectory(dataDir))
+    throw usage('granary upgrade --check looks at a data directory: for a store, run granary store check');
   if (!existsSync(join(dataDir, LAYOUT_FILE)))
     throw new Failure('FILE', `${dataDir} is no data directory: it has no ${LAYOUT_FILE}`);
   const server = serverOn(dataDir);

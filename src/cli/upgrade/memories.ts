@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { BUILTIN_INT8_NAME, BUILTIN_NAME } from '../../embed/builtin/builtin.ts';
 import { NGRAM_NAME } from '../../embed/ngram.ts';
 import { systemClock } from '../../engine/base/clock.ts';
+import { keyFolderOf } from '../../engine/keys/key-files.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import type { Config } from '../../server/config.ts';
 import { openControlKey } from '../../server/control/control-key.ts';
@@ -32,11 +33,16 @@ export async function memoriesOf(config: Config, shards: number): Promise<readon
     const buckets = join(dataDir, 'keys', 'control');
     if (existsSync(buckets)) cpSync(buckets, join(scratch, 'keys', 'control'), { recursive: true });
     const { key: master } = loadMasterKey({
-      dataDirectory: scratch,
+      files: keyFolderOf(scratch),
       value: config.masterKey,
       file: config.masterKeyFile ?? (config.masterKey === undefined ? join(dataDir, 'keys', 'master.key') : undefined),
     });
-    const control = openControl(scratch, { key: openControlKey(scratch, master, false), master }, shards, systemClock);
+    const control = openControl(
+      scratch,
+      { key: openControlKey(keyFolderOf(scratch), master, false), master },
+      shards,
+      systemClock,
+    );
     try {
       const isAssigned = control.get('setting', 'models') !== undefined;
       return [...control.values('memory')].map(({ number, id, vectorBackend = '' }) => ({

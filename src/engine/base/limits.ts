@@ -315,6 +315,10 @@ export const DATABASE_RETRY_FIRST_MS = 20;
 export const DATABASE_RETRY_MS = 1_000;
 /** How long an append is sent again while its outcome is unknown; beyond: the log refuses writes until it is opened again. */
 export const DATABASE_UNKNOWN_MS = 120_000;
+/** The shortest lease: it is renewed three times within it. */
+export const LEASE_MS_MIN = 1_000;
+/** Between two attempts of a start to reach its store, or to get a shard of it. */
+export const STORE_RETRY_MS = 250;
 /** The share of a lease by which its owner gives up a shard before the lease ends by the database's clock. */
 export const LEASE_MARGIN = 0.1;
 /** How often a node looks at the owners of the shards, and at once after it took one or gave one away. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { EngineError } from '../base/errors.ts';
+import { keyFolderOf } from './key-files.ts';
 import { KeyStore } from './key-store.ts';
 import { beginRotation, finishRotation, loadMasterKey, MasterKey } from './master-key.ts';
 
@@ -17,13 +18,13 @@ function authError(pattern: RegExp): (error: unknown) => boolean {
 test('the first start makes a key file of mode 600 and says so; the next one reads it', (t) => {
   const dataDirectory = temporaryDirectory(t);
   const messages: string[] = [];
-  const first = loadMasterKey({ dataDirectory, warn: (text) => messages.push(text) });
+  const first = loadMasterKey({ files: keyFolderOf(dataDirectory), warn: (text) => messages.push(text) });
   assert.equal(first.source, 'created');
   assert.match(messages.join(), /a master key was made in .*master\.key/);
   const path = join(dataDirectory, 'keys', 'master.key');
   assert.match(readFileSync(path, 'utf8'), /^[0-9a-f]{64}\n$/);
   assert.equal(statSync(path).mode & 0o777, 0o600);
-  const second = loadMasterKey({ dataDirectory });
+  const second = loadMasterKey({ files: keyFolderOf(dataDirectory) });
   assert.equal(second.source, 'file');
   assert.equal(second.key.id, first.key.id);
   assert.equal(second.rotating, false);
@@ -31,21 +32,24 @@ test('the first start makes a key file of mode 600 and says so; the next one rea
 
 test('a given value is accepted, and from then on a wrong one is refused by id', (t) => {
   const dataDirectory = temporaryDirectory(t);
-  const { key, source } = loadMasterKey({ dataDirectory, value: hexA });
+  const { key, source } = loadMasterKey({ files: keyFolderOf(dataDirectory), value: hexA });
   assert.equal(source, 'env');
   const other = MasterKey.of(Buffer.from(hexB, 'hex'));
   assert.throws(
-    () => loadMasterKey({ dataDirectory, value: hexB }),
+    () => loadMasterKey({ files: keyFolderOf(dataDirectory), value: hexB }),
     authError(new RegExp(`under ${key.id}, given was ${other.id}`)),
   );
-  assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is missing, and none was given/));
+  assert.throws(
+    () => loadMasterKey({ files: keyFolderOf(dataDirectory) }),
+    authError(/is missing, and none was given/),
+  );
 });
 
 test('the refusal of a malformed key says what is wrong and hides its value', (t) => {
   const dataDirectory = temporaryDirectory(t);
   for (const value of ['', 'abc', 'zz'.repeat(32), hexA.slice(1), `${hexA}0`])
     assert.throws(
-      () => loadMasterKey({ dataDirectory, value }),
+      () => loadMasterKey({ files: keyFolderOf(dataDirectory), value }),
       (error) =>
         authError(/64 hex digits|holds 0 master keys/)(error) && (value === '' || !String(error).includes(`${value} `)),
     );
@@ -54,47 +58,53 @@ test('the refusal of a malformed key says what is wrong and hides its value', (t
 test('a key file in another place is read; a missing one is refused', (t) => {
   const dataDirectory = temporaryDirectory(t);
   const file = join(dataDirectory, 'elsewhere.key');
-  assert.throws(() => loadMasterKey({ dataDirectory, file }), authError(/elsewhere\.key does not exist/));
+  assert.throws(
+    () => loadMasterKey({ files: keyFolderOf(dataDirectory), file }),
+    authError(/elsewhere\.key does not exist/),
+  );
   writeFileSync(file, `${hexA}\n`, { mode: 0o600 });
-  assert.equal(loadMasterKey({ dataDirectory, file }).key.id, MasterKey.of(Buffer.from(hexA, 'hex')).id);
+  assert.equal(
+    loadMasterKey({ files: keyFolderOf(dataDirectory), file }).key.id,
+    MasterKey.of(Buffer.from(hexA, 'hex')).id,
+  );
 });
 
 test('a key file that others can read causes a warning', (t) => {
   const dataDirectory = temporaryDirectory(t);
-  loadMasterKey({ dataDirectory });
+  loadMasterKey({ files: keyFolderOf(dataDirectory) });
   const messages: string[] = [];
   chmodSync(join(dataDirectory, 'keys', 'master.key'), 0o644);
-  loadMasterKey({ dataDirectory, warn: (text) => messages.push(text) });
+  loadMasterKey({ files: keyFolderOf(dataDirectory), warn: (text) => messages.push(text) });
   assert.match(messages.join(), /mode 644/);
 });
 
 test('no new master key is made over keys that an older one wrapped', (t) => {
   const dataDirectory = temporaryDirectory(t);
-  const { key } = loadMasterKey({ dataDirectory });
+  const { key } = loadMasterKey({ files: keyFolderOf(dataDirectory) });
   const store = KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), key);
   store.allocate('blob');
   store.flush();
   rmSync(join(dataDirectory, 'keys', 'master.key'));
   rmSync(join(dataDirectory, 'keys', 'master.check'));
-  assert.throws(() => loadMasterKey({ dataDirectory }), authError(/is missing/));
+  assert.throws(() => loadMasterKey({ files: keyFolderOf(dataDirectory) }), authError(/is missing/));
 });
 
 test('a rotation needs both keys until it is finished, and is reported as under way', (t) => {
   const dataDirectory = temporaryDirectory(t);
-  const old = loadMasterKey({ dataDirectory }).key;
+  const old = loadMasterKey({ files: keyFolderOf(dataDirectory) }).key;
   const store = KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), old);
   const { id, key } = store.allocate('blob');
   store.flush();
 
   const next = MasterKey.random(old);
-  beginRotation(dataDirectory, next, true);
-  const cutOff = loadMasterKey({ dataDirectory });
+  beginRotation(keyFolderOf(dataDirectory), next, true);
+  const cutOff = loadMasterKey({ files: keyFolderOf(dataDirectory) });
   assert.equal(cutOff.rotating, true);
   assert.deepEqual(cutOff.key.ids, [next.id, old.id]);
   KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), cutOff.key).rewrap(cutOff.key);
-  finishRotation(dataDirectory, cutOff.key, true);
+  finishRotation(keyFolderOf(dataDirectory), cutOff.key, true);
 
-  const done = loadMasterKey({ dataDirectory });
+  const done = loadMasterKey({ files: keyFolderOf(dataDirectory) });
   assert.equal(done.rotating, false);
   assert.deepEqual(done.key.ids, [next.id]);
   assert.deepEqual(KeyStore.open(join(dataDirectory, 'keys', 'shard-0'), done.key).get(id), key);
@@ -102,21 +112,24 @@ test('a rotation needs both keys until it is finished, and is reported as under 
 
 test('rotating a key that the operator holds: first both keys are given, then the new one', (t) => {
   const dataDirectory = temporaryDirectory(t);
-  loadMasterKey({ dataDirectory, value: hexA });
-  assert.throws(() => loadMasterKey({ dataDirectory, value: hexB }), authError(/wrong master key/));
-  const { key, rotating } = loadMasterKey({ dataDirectory, value: `${hexB},${hexA}` });
+  loadMasterKey({ files: keyFolderOf(dataDirectory), value: hexA });
+  assert.throws(() => loadMasterKey({ files: keyFolderOf(dataDirectory), value: hexB }), authError(/wrong master key/));
+  const { key, rotating } = loadMasterKey({ files: keyFolderOf(dataDirectory), value: `${hexB},${hexA}` });
   assert.equal(rotating, true);
-  beginRotation(dataDirectory, key, false);
-  assert.throws(() => loadMasterKey({ dataDirectory, value: hexB }), authError(/wrong master key/));
-  finishRotation(dataDirectory, key, false);
-  assert.equal(loadMasterKey({ dataDirectory, value: hexB }).rotating, false);
+  beginRotation(keyFolderOf(dataDirectory), key, false);
+  assert.throws(() => loadMasterKey({ files: keyFolderOf(dataDirectory), value: hexB }), authError(/wrong master key/));
+  finishRotation(keyFolderOf(dataDirectory), key, false);
+  assert.equal(loadMasterKey({ files: keyFolderOf(dataDirectory), value: hexB }).rotating, false);
 });
 
 test('a check file that holds something else is refused', (t) => {
   const dataDirectory = temporaryDirectory(t);
   mkdirSync(join(dataDirectory, 'keys'));
   writeFileSync(join(dataDirectory, 'keys', 'master.check'), 'hello');
-  assert.throws(() => loadMasterKey({ dataDirectory, value: hexA }), authError(/does not hold ids/));
+  assert.throws(
+    () => loadMasterKey({ files: keyFolderOf(dataDirectory), value: hexA }),
+    authError(/does not hold ids/),
+  );
 });
 
 test('a key with a pattern is distinguished from a random one and causes a warning', (t) => {
@@ -127,7 +140,7 @@ test('a key with a pattern is distinguished from a random one and causes a warni
   for (let at = 0; at < 200; at++) assert.equal(MasterKey.random().isGuessable, false);
   const warnings: string[] = [];
   loadMasterKey({
-    dataDirectory: temporaryDirectory(t),
+    files: keyFolderOf(temporaryDirectory(t)),
     value: '0'.repeat(64),
     warn: (text) => warnings.push(text),
   });

@@ -1,15 +1,14 @@
 // The master key: loads it, and checks that it is the right one. It wraps every other key.
-// `<data-dir>/keys/master.key` holds it in hex, unless the operator gives one. `<data-dir>/keys/master.check` lists the
+// `<data-dir>/keys/master.key` holds it in hex, unless the operator gives one. The key file `master.check` lists the
 // ids of the master keys that wrap the stored keys. A start with other keys is refused, and the message names the ids.
 // During a rotation the check file lists two ids, and both keys must be given.
 import { hash, type KeyObject, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { assert } from '../base/assert.ts';
-import { isFileError, makeFolder, replaceFile } from '../base/durable-file.ts';
+import { isFileError } from '../base/durable-file.ts';
 import { EngineError } from '../base/errors.ts';
 import { KEY_BYTES, open, seal, sealKey } from '../crypto/envelope.ts';
-import { bucketFileName } from './bucket-files.ts';
+import type { KeyFiles } from './key-files.ts';
 
 const MASTER_FILE = 'master.key';
 const CHECK_FILE = 'master.check';
@@ -119,7 +118,7 @@ function toVersion(raw: Uint8Array): Version {
 }
 
 export interface MasterKeyOptions {
-  readonly dataDirectory: string;
+  readonly files: KeyFiles;
   /** Value of the environment variable: 64 hex digits, or several keys separated by commas, the current one first. */
   readonly value?: string | undefined;
   /** A file with the same, a key a line. It is read, never written. */
@@ -136,43 +135,41 @@ export interface LoadedMasterKey {
 }
 
 /**
- * Loads the master key of a data directory: from the given value, else from the given file, else from
- * `keys/master.key`, which is created in a new directory. AUT-E003 for a key that is malformed, missing, or not the one
- * that this directory was created with.
+ * Loads the master key of a deployment: from the given value, else from the given file, else from the key file
+ * `master.key`, which is created in a new deployment. AUT-E003 for a key that is malformed, missing, or not the one
+ * that wraps the stored keys.
  */
 export function loadMasterKey(options: MasterKeyOptions): LoadedMasterKey {
-  const directory = join(options.dataDirectory, 'keys');
-  const found = findMasterKey(directory, options);
+  const { files } = options;
+  const found = findMasterKey(options);
   if (found.key.isGuessable)
     options.warn?.(
       'the master key is a pattern and can be guessed: create a random one (openssl rand -hex 32), then rotate',
     );
-  const expected = readCheck(directory);
+  const expected = readCheck(files);
   if (expected === undefined) {
-    makeFolder(directory);
-    writeCheck(directory, [found.key.id]);
+    writeCheck(files, [found.key.id]);
     return { ...found, rotating: false };
   }
   if (!expected.every((id) => found.key.accepts(id))) throw wrongMasterKey(found.key.ids, expected);
   return { ...found, rotating: expected.length > 1 || expected[0] !== found.key.id };
 }
 
-function findMasterKey(directory: string, options: MasterKeyOptions): Omit<LoadedMasterKey, 'rotating'> {
+function findMasterKey({ files, ...options }: MasterKeyOptions): Omit<LoadedMasterKey, 'rotating'> {
   if (options.value !== undefined) return { key: parse(options.value.split(','), 'the value given'), source: 'env' };
-  const path = options.file ?? join(directory, MASTER_FILE);
+  const path = options.file ?? files.pathOf(MASTER_FILE);
   if (existsSync(path)) {
     warnOfMode(path, options.warn);
     return { key: parse(readText(path).trim().split('\n'), path), source: 'file' };
   }
   if (options.file !== undefined) throw new EngineError('AUT-E003', `the master key file ${path} does not exist`);
-  if (readCheck(directory) !== undefined || holdsBuckets(directory))
+  if (readCheck(files) !== undefined || files.holdsKeys())
     throw new EngineError(
       'AUT-E003',
       `no master key: ${path} is missing, and none was given. The data cannot be opened without it`,
     );
-  makeFolder(directory);
   const key = MasterKey.random();
-  replaceFile(path, Buffer.from(key.toText()));
+  files.replace(MASTER_FILE, Buffer.from(key.toText()));
   options.warn?.(
     `a master key was made in ${path}. Anyone with this key and the data can read everything: move the key elsewhere`,
   );
@@ -183,18 +180,16 @@ function findMasterKey(directory: string, options: MasterKeyOptions): Omit<Loade
  * First step of a rotation: from now on a start needs every key of `next`, old and new. `ownFile`: the key lives in
  * `keys/master.key`; otherwise the operator holds it. Next, rewrap every key store, then call `finishRotation`.
  */
-export function beginRotation(dataDirectory: string, next: MasterKey, ownFile: boolean): void {
-  const directory = join(dataDirectory, 'keys');
+export function beginRotation(files: KeyFiles, next: MasterKey, ownFile: boolean): void {
   // The key file comes first: a check file that names a key which exists nowhere would lock everyone out.
-  if (ownFile) replaceFile(join(directory, MASTER_FILE), Buffer.from(next.toText()));
-  writeCheck(directory, next.ids);
+  if (ownFile) files.replace(MASTER_FILE, Buffer.from(next.toText()));
+  writeCheck(files, next.ids);
 }
 
 /** Last step of a rotation: forgets the older master keys, which wrap no stored key any more. */
-export function finishRotation(dataDirectory: string, next: MasterKey, ownFile: boolean): void {
-  const directory = join(dataDirectory, 'keys');
-  writeCheck(directory, [next.id]);
-  if (ownFile) replaceFile(join(directory, MASTER_FILE), Buffer.from(next.alone().toText()));
+export function finishRotation(files: KeyFiles, next: MasterKey, ownFile: boolean): void {
+  writeCheck(files, [next.id]);
+  if (ownFile) files.replace(MASTER_FILE, Buffer.from(next.alone().toText()));
 }
 
 /** An AUT-E003 that names the given and the needed keys by id. */
@@ -222,28 +217,32 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const reason = isFileError(error) ? error.code : String(error);
-    throw new EngineError('AUT-E003', `${path} cannot be read: ${reason}`);
+    throw unreadable(path, error);
   }
 }
 
-function readCheck(directory: string): readonly string[] | undefined {
-  const path = join(directory, CHECK_FILE);
-  if (!existsSync(path)) return undefined;
-  const ids = readText(path).trim().split('\n');
-  if (!ids.every((id) => /^[0-9a-f]{16}$/.test(id)))
-    throw new EngineError('AUT-E003', `${path} does not hold ids of master keys`);
+function unreadable(path: string, error: unknown): EngineError {
+  const reason = isFileError(error) ? error.code : String(error);
+  return new EngineError('AUT-E003', `${path} cannot be read: ${reason}`);
+}
+
+function readCheck(files: KeyFiles): readonly string[] | undefined {
+  const ids = textOf(files, CHECK_FILE)?.trim().split('\n');
+  if (ids?.every((id) => /^[0-9a-f]{16}$/.test(id)) === false)
+    throw new EngineError('AUT-E003', `${files.pathOf(CHECK_FILE)} does not hold ids of master keys`);
   return ids;
 }
 
-function writeCheck(directory: string, ids: readonly string[]): void {
-  replaceFile(join(directory, CHECK_FILE), Buffer.from(`${ids.join('\n')}\n`));
+function textOf(files: KeyFiles, name: string): string | undefined {
+  try {
+    return files.read(name)?.toString('utf8');
+  } catch (error) {
+    throw unreadable(files.pathOf(name), error);
+  }
 }
 
-/** True when a folder under `directory` holds a key store. Its keys need the master key that wrapped them. */
-function holdsBuckets(directory: string): boolean {
-  if (!existsSync(directory)) return false;
-  return readdirSync(directory, { recursive: true }).some((path) => basename(String(path)) === bucketFileName(0));
+function writeCheck(files: KeyFiles, ids: readonly string[]): void {
+  files.replace(CHECK_FILE, Buffer.from(`${ids.join('\n')}\n`));
 }
 
 function warnOfMode(path: string, warn: MasterKeyOptions['warn']): void {

@@ -1,16 +1,27 @@
 // The first key of a deployment: from the environment, or generated at the first start, printed once and stored in
-// `<data-dir>/keys/bootstrap.key` for the command line on the same machine.
+// `<data-dir>/keys/bootstrap.key` for the command line on the same machine. A deployment whose keys lie in a store keeps it
+// there too, wrapped by the master key, and each of its nodes gets the file.
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { replaceFile } from '../../engine/base/durable-file.ts';
+import type { KeyFiles } from '../../engine/keys/key-files.ts';
+import type { MasterKey } from '../../engine/keys/master-key.ts';
 import type { Keys } from './keys.ts';
+import { openWrappedKey, type WrappedKeyPlace, writeWrappedKey } from './wrapped-key.ts';
 
 export const BOOTSTRAP_FILE = 'bootstrap.key';
+const STORED: WrappedKeyPlace = { file: 'bootstrap.wrapped', name: 'bootstrap' };
+const PREFIX = 'gr_';
+const KEY = /^gr_[0-9a-f]{64}$/;
+
+export interface BootstrapPlaces {
+  /** The folder of keys of the data directory. */
+  readonly folder: KeyFiles;
+  /** The key files of the store, if there is one. */
+  readonly stored: { readonly files: KeyFiles; readonly master: MasterKey } | undefined;
+}
 
 /** Ensures that a first key exists. Resolves to its text if it was just generated, to be shown once. */
 export async function ensureBootstrapKey(
-  dataDirectory: string,
+  { folder, stored }: BootstrapPlaces,
   keys: Keys,
   given: string | undefined,
 ): Promise<string | undefined> {
@@ -18,12 +29,33 @@ export async function ensureBootstrapKey(
     await keys.setBootstrap(given);
     return undefined;
   }
-  const path = join(dataDirectory, 'keys', BOOTSTRAP_FILE);
-  if (keys.bootstrap() !== undefined) return undefined;
+  const kept = stored === undefined ? undefined : openWrappedKey(stored.files, STORED, stored.master);
   // A crash may leave the file without its record: use the key in the file then.
-  const left = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
-  const raw = /^gr_[0-9a-f]{64}$/.test(left) ? left : `gr_${randomBytes(32).toString('hex')}`;
-  replaceFile(path, Buffer.from(`${raw}\n`), 0o600);
+  const left = kept === undefined ? textOf(folder) : `${PREFIX}${kept.toString('hex')}`;
+  if (keys.bootstrap() !== undefined) {
+    if (kept !== undefined && left !== textOf(folder)) write(folder, left);
+    await stored?.files.flush();
+    return undefined;
+  }
+  const raw = KEY.test(left) ? left : `${PREFIX}${randomBytes(32).toString('hex')}`;
+  if (stored !== undefined && kept === undefined) {
+    writeWrappedKey(stored.files, STORED, stored.master, Buffer.from(raw.slice(PREFIX.length), 'hex'));
+    await stored.files.flush();
+  }
+  write(folder, raw);
   await keys.setBootstrap(raw);
   return raw;
+}
+
+/** Wraps the stored key again under the current master key of `master`, which accepts the former one. */
+export function rewrapBootstrapKey(files: KeyFiles, master: MasterKey): void {
+  openWrappedKey(files, STORED, master)?.fill(0);
+}
+
+function textOf(folder: KeyFiles): string {
+  return folder.read(BOOTSTRAP_FILE)?.toString('utf8').trim() ?? '';
+}
+
+function write(folder: KeyFiles, raw: string): void {
+  folder.replace(BOOTSTRAP_FILE, Buffer.from(`${raw}\n`));
 }

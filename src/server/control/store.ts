@@ -164,7 +164,12 @@ export class ControlStore {
 
   /** Why changes are rejected, temporarily or until the log is opened again. */
   get refusing(): string | undefined {
-    return this.#log.poisoned ?? this.#log.refusing;
+    return this.#log.poisoned ?? this.#log.lapsed ?? this.#log.refusing;
+  }
+
+  /** Why another node may have the log, so that what is known here may be out of date; undefined while it is this node's. */
+  get lapsed(): string | undefined {
+    return this.#log.lapsed;
   }
 
   /** The deployment's audit entries after entry `after`, oldest first. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StepClock } from '../../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { KeyFolder } from '../../engine/keys/key-files.ts';
 import { MasterKey } from '../../engine/keys/master-key.ts';
 import {
   canonicalJson,
@@ -15,7 +16,11 @@ import {
 import { ProofKeys } from './proof-keys.ts';
 
 function signed(directory: string): SignedProof {
-  const keys = new ProofKeys({ directory, master: () => MasterKey.of(Buffer.alloc(32, 3)), clock: new StepClock() });
+  const keys = new ProofKeys({
+    files: new KeyFolder(directory),
+    master: () => MasterKey.of(Buffer.alloc(32, 3)),
+    clock: new StepClock(),
+  });
   keys.open();
   const [{ keyId, publicKey }] = keys.list() as [ReturnType<ProofKeys['list']>[0]];
   const { salt, commitment } = commitTo('ada');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { StepClock } from '../../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { KeyFolder } from '../../engine/keys/key-files.ts';
 import { MasterKey } from '../../engine/keys/master-key.ts';
 import { carryProofKeys, isSignedBy, keyIdOf, PROOF_KEY_FILE, ProofKeys, pemOf, rawPublicKey } from './proof-keys.ts';
 
@@ -14,7 +15,7 @@ const MASTER = MasterKey.of(Buffer.alloc(32, 3));
 const BYTES = Buffer.from('a statement');
 
 function opened(t: TestContext, { directory = temporaryDirectory(t), master = MASTER } = {}) {
-  const keys = new ProofKeys({ directory, master: () => master, clock });
+  const keys = new ProofKeys({ files: new KeyFolder(directory), master: () => master, clock });
   keys.open();
   return { directory, path: join(directory, PROOF_KEY_FILE), keys };
 }
@@ -31,10 +32,10 @@ test('a key is made once, is readable by its owner alone, and signs the same aft
   assert.equal(keyIdOf(Buffer.from(before.publicKey, 'base64url')), before.keyId);
 });
 
-test('a rotation drops the old seed, keeps the public key, and old signatures stay valid', (t) => {
+test('a rotation drops the old seed, keeps the public key, and old signatures stay valid', async (t) => {
   const { path, keys } = opened(t);
   const old = keys.sign(BYTES);
-  const next = keys.rotate();
+  const next = await keys.rotate();
   assert.notEqual(next.keyId, old.keyId);
   assert.equal(keys.sign(BYTES).keyId, next.keyId);
   const [current, retired] = keys.list();
@@ -64,10 +65,17 @@ test('keys of today take the place of those of a backup, under the master key of
   const { publicKey } = keys.sign(BYTES);
   const other = MasterKey.of(Buffer.alloc(32, 8));
   const backup = temporaryDirectory(t);
-  assert.ok(carryProofKeys({ directory, master: MASTER }, { directory: backup, master: other }));
+  assert.ok(
+    carryProofKeys(
+      { files: new KeyFolder(directory), master: MASTER },
+      { files: new KeyFolder(backup), master: other },
+    ),
+  );
   assert.equal(opened(t, { directory: backup, master: other }).keys.sign(BYTES).publicKey, publicKey);
   const empty = temporaryDirectory(t);
-  assert.ok(!carryProofKeys({ directory: empty, master: MASTER }, { directory: backup, master: other }));
+  assert.ok(
+    !carryProofKeys({ files: new KeyFolder(empty), master: MASTER }, { files: new KeyFolder(backup), master: other }),
+  );
 });
 
 test('a damaged file is named, and no key takes its place', (t) => {

@@ -1,4 +1,4 @@
-// The Ed25519 keys that sign proofs of erasures, in `<data-dir>/keys/proof.key`: the current key, its seed wrapped by the
+// The Ed25519 keys that sign proofs of erasures, in the key file `proof.key`: the current key, its seed wrapped by the
 // master key, and the public keys of those that it replaced, so that their proofs stay verifiable.
 import {
   createPrivateKey,
@@ -9,14 +9,11 @@ import {
   sign as signBytes,
   verify as verifyBytes,
 } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Clock } from '../../engine/base/clock.ts';
-import { replaceFile } from '../../engine/base/durable-file.ts';
 import { EngineError } from '../../engine/base/errors.ts';
+import type { KeyFiles } from '../../engine/keys/key-files.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
 
-/** The file's name in the folder of keys. */
 export const PROOF_KEY_FILE = 'proof.key';
 const NAME = 'proof';
 /** DER of PKCS #8 before the 32 bytes of an Ed25519 seed (RFC 8410, section 7). */
@@ -50,8 +47,7 @@ export interface Signature {
 }
 
 export interface ProofKeysParts {
-  /** The folder of keys. */
-  readonly directory: string;
+  readonly files: KeyFiles;
   /** The master key in force. */
   readonly master: () => MasterKey;
   readonly clock: Clock;
@@ -59,19 +55,22 @@ export interface ProofKeysParts {
 
 /** The file is read for each signature, so a restored or rewrapped file needs no restart. */
 export class ProofKeys {
-  readonly #path: string;
+  readonly #files: KeyFiles;
   readonly #master: () => MasterKey;
   readonly #clock: Clock;
 
-  constructor({ directory, master, clock }: ProofKeysParts) {
-    this.#path = join(directory, PROOF_KEY_FILE);
+  constructor({ files, master, clock }: ProofKeysParts) {
+    this.#files = files;
     this.#master = master;
     this.#clock = clock;
   }
 
-  /** Makes the first key, or wraps the current one again after a change of the master key. Throws CRY-E001, AUT-E003, STO-E001. */
+  /**
+   * Makes the first key, or wraps the current one again after a change of the master key. The caller flushes the files.
+   * Throws CRY-E001, AUT-E003, STO-E001.
+   */
   open(): void {
-    if (!existsSync(this.#path)) {
+    if (this.#files.read(PROOF_KEY_FILE) === undefined) {
       this.#write([this.#make()]);
       return;
     }
@@ -81,27 +80,27 @@ export class ProofKeys {
 
   /** A damaged key must not be noticed first by the one who verifies a proof. Throws CRY-E001. */
   #check(): void {
-    const [current] = readKeys(this.#path);
-    const seed = seedOf(this.#path, current!, this.#master());
+    const [current] = readKeys(this.#files);
+    const seed = seedOf(this.#files, current!, this.#master());
     const publicKey = rawOf(seed).toString('base64url');
     seed.fill(0);
-    if (publicKey !== current!.publicKey) throw damaged(this.#path);
+    if (publicKey !== current!.publicKey) throw damaged(this.#files);
   }
 
   /** Wraps the current key under the current master key, unless it is. */
   rewrap(): void {
-    rewrapProofKeys(this.#path, this.#master(), this.#master());
+    rewrapProofKeys(this.#files, this.#master(), this.#master());
   }
 
   /** The public keys, the current one first. */
   list(): readonly PublicProofKey[] {
-    return readKeys(this.#path).map(shown);
+    return readKeys(this.#files).map(shown);
   }
 
   /** Signs with the current key. */
   sign(bytes: Uint8Array): Signature {
-    const [current] = readKeys(this.#path);
-    const seed = seedOf(this.#path, current!, this.#master()); // readKeys checks that there is one
+    const [current] = readKeys(this.#files);
+    const seed = seedOf(this.#files, current!, this.#master()); // readKeys checks that there is one
     try {
       const signature = signBytes(null, bytes, privateKeyOf(seed)).toString('base64url');
       return { keyId: current!.keyId, publicKey: current!.publicKey, signature };
@@ -110,12 +109,13 @@ export class ProofKeys {
     }
   }
 
-  /** Replaces the current key. Its seed is dropped from the file, its public key stays. Returns the new one. */
-  rotate(): PublicProofKey {
-    const [current, ...older] = readKeys(this.#path);
+  /** Replaces the current key. Its seed is dropped from the file, its public key stays. Resolves to the new one. */
+  async rotate(): Promise<PublicProofKey> {
+    const [current, ...older] = readKeys(this.#files);
     const next = this.#make();
     const retired: StoredKey = { ...shown(current!), retiredAtMs: this.#clock.nowMs() };
     this.#write([next, retired, ...older]);
+    await this.#files.flush();
     return shown(next);
   }
 
@@ -135,35 +135,34 @@ export class ProofKeys {
   }
 
   #write(keys: readonly StoredKey[]): void {
-    writeKeys(this.#path, keys);
+    writeKeys(this.#files, keys);
   }
 }
 
-/** Wraps the current key of the file under `to`, unless it is; `from` opens it. Does nothing without the file. */
-export function rewrapProofKeys(path: string, from: MasterKey, to: MasterKey): void {
-  if (!existsSync(path)) return;
-  const [current, ...older] = readKeys(path);
+/** Wraps the current key under `to`, unless it is; `from` opens it. Does nothing without the file. */
+export function rewrapProofKeys(files: KeyFiles, from: MasterKey, to: MasterKey): void {
+  if (files.read(PROOF_KEY_FILE) === undefined) return;
+  const [current, ...older] = readKeys(files);
   if (current!.master === to.id) return;
-  const seed = seedOf(path, current!, from);
-  writeKeys(path, [{ ...current!, master: to.id, wrapped: to.wrap(seed, NAME).toString('base64') }, ...older]);
+  const seed = seedOf(files, current!, from);
+  writeKeys(files, [{ ...current!, master: to.id, wrapped: to.wrap(seed, NAME).toString('base64') }, ...older]);
   seed.fill(0);
 }
 
 /**
- * Puts the proof keys of one folder of keys in the place of another's, for a restored backup: the keys of today know every
+ * Puts the proof keys of one deployment in the place of another's, for a restored backup: the keys of today know every
  * public key that the backup knows. False if `from` has none.
  */
 export function carryProofKeys(
-  from: { readonly directory: string; readonly master: MasterKey },
-  to: { readonly directory: string; readonly master: MasterKey },
+  from: { readonly files: KeyFiles; readonly master: MasterKey },
+  to: { readonly files: KeyFiles; readonly master: MasterKey },
 ): boolean {
-  const path = join(from.directory, PROOF_KEY_FILE);
-  if (!existsSync(path)) return false;
-  const [current, ...older] = readKeys(path);
-  const seed = seedOf(path, current!, from.master);
+  if (from.files.read(PROOF_KEY_FILE) === undefined) return false;
+  const [current, ...older] = readKeys(from.files);
+  const seed = seedOf(from.files, current!, from.master);
   const wrapped = to.master.wrap(seed, NAME).toString('base64');
   seed.fill(0);
-  writeKeys(join(to.directory, PROOF_KEY_FILE), [{ ...current!, master: to.master.id, wrapped }, ...older]);
+  writeKeys(to.files, [{ ...current!, master: to.master.id, wrapped }, ...older]);
   return true;
 }
 
@@ -223,33 +222,34 @@ function publicKeyOf(raw: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.concat([PUBLIC_HEAD, raw]), format: 'der', type: 'spki' });
 }
 
-function seedOf(path: string, { master: id = '', wrapped = '' }: StoredKey, master: MasterKey): Buffer {
+function seedOf(files: KeyFiles, { master: id = '', wrapped = '' }: StoredKey, master: MasterKey): Buffer {
   try {
     return master.unwrap(id, Buffer.from(wrapped, 'base64'), NAME);
   } catch (error) {
     // A damaged file looks like one wrapped by another master key.
-    if (error instanceof EngineError) throw new EngineError(error.code, `cannot open ${path}: ${error.message}`);
+    if (error instanceof EngineError)
+      throw new EngineError(error.code, `cannot open ${files.pathOf(PROOF_KEY_FILE)}: ${error.message}`);
     throw error;
   }
 }
 
-function writeKeys(path: string, keys: readonly StoredKey[]): void {
-  replaceFile(path, Buffer.from(`${JSON.stringify({ keys })}\n`));
+function writeKeys(files: KeyFiles, keys: readonly StoredKey[]): void {
+  files.replace(PROOF_KEY_FILE, Buffer.from(`${JSON.stringify({ keys })}\n`));
 }
 
 /** At least one key, the current one first. Throws CRY-E001. */
-function readKeys(path: string): readonly StoredKey[] {
+function readKeys(files: KeyFiles): readonly StoredKey[] {
   try {
-    const { keys } = JSON.parse(readFileSync(path, 'utf8')) as { keys?: unknown }; // checked below
+    const { keys } = JSON.parse(String(files.read(PROOF_KEY_FILE))) as { keys?: unknown }; // checked below
     if (Array.isArray(keys) && keys.every(isStoredKey) && keys[0] !== undefined && isWhole(keys[0])) return keys;
   } catch {
     // Not JSON, or not there: the error below covers it.
   }
-  throw damaged(path);
+  throw damaged(files);
 }
 
-function damaged(path: string): EngineError {
-  return new EngineError('CRY-E001', `${path} is damaged or missing: restore it from a backup`);
+function damaged(files: KeyFiles): EngineError {
+  return new EngineError('CRY-E001', `${files.pathOf(PROOF_KEY_FILE)} is damaged or missing: restore it from a backup`);
 }
 
 function isStoredKey(value: unknown): value is StoredKey {

@@ -1,29 +1,20 @@
-// Opens a data directory: its lock, layout, master keys and control log.
-import type { KeyObject } from 'node:crypto';
-import { join } from 'node:path';
+// Opens what a deployment has: the lock of the data directory, its layout, master keys and control log.
+import { keyFolderOf } from '../../engine/keys/key-files.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import { SHARDS_DEFAULT } from '../config.ts';
-import { openControlKey } from '../control/control-key.ts';
 import { openControl } from '../control/open.ts';
-import type { ControlStore } from '../control/store.ts';
-import { type Layout, openLayout } from '../data-directory.ts';
+import { openLayout } from '../data-directory.ts';
 import { lockDirectory } from '../directory-lock.ts';
-import { MasterKeys } from '../master-keys.ts';
 import { networkDiskOf } from '../network-disk.ts';
-import { ProofKeys } from '../proofs/proof-keys.ts';
+import { refuseNodeDirectory } from '../node-directory.ts';
 import { removeServerFile } from '../server-file.ts';
+import { type Data, openKeyring } from './keyring.ts';
 import type { Starting } from './starting.ts';
 
-export interface DataDirectory {
-  readonly layout: Layout;
-  readonly masterKeys: MasterKeys;
-  readonly controlKey: KeyObject;
-  readonly proofKeys: ProofKeys;
-}
-
-/** Takes the directory, unless the caller has, and reads what its shards and its control log need. */
-export function openDataDirectory({ config, deps, clock, lifecycle, warn }: Starting): DataDirectory {
-  const { dataDir } = config;
+/** Takes the directory, unless the caller has, and opens the control log there or in the store. */
+export async function openData(starting: Starting): Promise<Data> {
+  const { config, deps, lifecycle, warn } = starting;
+  const { dataDir, store } = config;
   if (deps.lock === undefined) {
     const lock = lockDirectory(dataDir);
     lifecycle.opened('lock', () => lock.release());
@@ -32,24 +23,23 @@ export function openDataDirectory({ config, deps, clock, lifecycle, warn }: Star
   removeServerFile(dataDir);
   const network = networkDiskOf(dataDir);
   if (network !== undefined) warn(`${dataDir} is on ${network}, which is not supported: move it to a local disk`);
-  const layout = openLayout(dataDir, config.shards, SHARDS_DEFAULT);
-  const loaded = loadMasterKey({
-    dataDirectory: dataDir,
-    value: config.masterKey,
-    file: config.masterKeyFile,
-    warn,
-  });
-  const ownFile = config.masterKey === undefined && config.masterKeyFile === undefined;
-  const masterKeys = new MasterKeys({ dataDirectory: dataDir, loaded, ownFile, warn });
-  const controlKey = openControlKey(dataDir, masterKeys.current, layout.isNew);
-  const proofKeys = new ProofKeys({ directory: join(dataDir, 'keys'), master: () => masterKeys.current, clock });
-  proofKeys.open();
-  return { layout, masterKeys, controlKey, proofKeys };
+  if (store === undefined) return openDirectory(starting);
+  // Loaded only where a store is named.
+  const { openStoredData } = await import('./store.ts');
+  return openStoredData(starting, store);
 }
 
-export function openControlLog({ config, clock, lifecycle }: Starting, directory: DataDirectory): ControlStore {
-  const keys = { key: directory.controlKey, master: directory.masterKeys.current };
-  const control = openControl(config.dataDir, keys, directory.layout.shards, clock);
+async function openDirectory(starting: Starting): Promise<Data> {
+  const { config, clock, lifecycle, warn } = starting;
+  const { dataDir, masterKey, masterKeyFile } = config;
+  refuseNodeDirectory(dataDir);
+  const layout = openLayout(dataDir, config.shards, SHARDS_DEFAULT);
+  const keyFiles = keyFolderOf(dataDir);
+  const loaded = loadMasterKey({ files: keyFiles, value: masterKey, file: masterKeyFile, warn });
+  const ownFile = masterKey === undefined && masterKeyFile === undefined;
+  const keyring = await openKeyring(starting, { keyFiles, loaded, ownFile, isNew: layout.isNew });
+  const keys = { key: keyring.controlKey, master: keyring.masterKeys.current };
+  const control = openControl(dataDir, keys, layout.shards, clock);
   lifecycle.opened('control log', () => control.close());
-  return control;
+  return { layout, control, ...keyring };
 }

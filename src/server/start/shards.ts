@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { EngineError } from '../../engine/base/errors.ts';
 import { DRAIN_MS } from '../../engine/base/limits.ts';
 import { takeOwnership } from '../../engine/log/wal/owner.ts';
+import type { WriteAheadOptions } from '../../engine/log/wal/write-ahead.ts';
 import { Router } from '../../shards/router.ts';
 import type { EngineOptions } from '../../shards/transport/engine-door.ts';
 import { type LocalOptions, LocalShards } from '../../shards/transport/local.ts';
@@ -16,19 +17,17 @@ import { CODECS } from '../operations/codecs.ts';
 import { placementOf } from '../placement-of.ts';
 import { threadEntry } from '../thread-entry.ts';
 import { settleDeployment, writeAheadFolder } from '../write-ahead.ts';
-import type { DataDirectory } from './data.ts';
+import type { Data } from './keyring.ts';
 import type { Starting } from './starting.ts';
 
 export async function startShards(
   { config, deps, log, lifecycle }: Starting,
-  { layout: { shards }, masterKeys }: DataDirectory,
+  { layout: { shards }, masterKeys, database }: Data,
 ): Promise<ShardSet> {
   const isLocal = config.workers === 0;
   // Engines in this thread write as those of a single worker do.
   const workers = isLocal ? 1 : Math.min(config.workers, shards);
-  const wal = writeAheadFolder(config.dataDir);
-  await settleDeployment(config.dataDir, shards, workers);
-  const mark = takeOwnership(wal);
+  const writeAhead = database === undefined ? await openWriteAhead(config.dataDir, shards, workers) : undefined;
   const { indexHeapMb, openedCacheMb } = config;
   if (openedCacheMb > indexHeapMb / 2)
     log.info(
@@ -41,7 +40,8 @@ export async function startShards(
       keysDirectory: join(config.dataDir, 'keys', `shard-${shard}`),
       shard,
       shards,
-      writeAhead: { directory: wal, workers, worker: shard % workers, mark },
+      writeAhead: writeAhead && { ...writeAhead, worker: shard % workers },
+      database,
       // A restarted worker gets the keys of that time.
       masterKeys: masterKeys.current.raw,
       indexHeapBytes: Math.floor((indexHeapMb * 1024 * 1024) / shards),
@@ -66,6 +66,17 @@ export async function startShards(
       });
   lifecycle.opened('shards', () => pool.close());
   return pool;
+}
+
+/** Puts what an earlier server left in the write-ahead files into the logs, and takes the files. */
+async function openWriteAhead(
+  dataDir: string,
+  shards: number,
+  workers: number,
+): Promise<Omit<WriteAheadOptions, 'worker'>> {
+  const directory = writeAheadFolder(dataDir);
+  await settleDeployment(dataDir, shards, workers);
+  return { directory, workers, mark: takeOwnership(directory) };
 }
 
 /** Loads the engine, which this thread does not need otherwise. */

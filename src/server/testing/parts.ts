@@ -9,6 +9,7 @@ import { StepClock } from '../../../test/support/step-clock.ts';
 import { assert } from '../../engine/base/assert.ts';
 import type { EngineError } from '../../engine/base/errors.ts';
 import { stringifyJson } from '../../engine/grain/api/json.ts';
+import { KeyFolder } from '../../engine/keys/key-files.ts';
 import { MasterKey } from '../../engine/keys/master-key.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import type { Call, MemoryCalls } from '../../shards/protocol.ts';
@@ -145,7 +146,8 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
   const uploads = join(tmpdir(), `granary-parts-${randomId('imp')}`);
   const proofKeyFolder = join(tmpdir(), `granary-parts-${randomId('key')}`);
   mkdirSync(proofKeyFolder, { mode: 0o700 });
-  const proofKeys = new ProofKeys({ directory: proofKeyFolder, master: () => MASTER, clock });
+  const keyFiles = new KeyFolder(proofKeyFolder);
+  const proofKeys = new ProofKeys({ files: keyFiles, master: () => MASTER, clock });
   proofKeys.open();
   const imports = new ImportJobs({
     control,
@@ -165,6 +167,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     progress: new ProgressStreams(imports, clock),
     memories,
     keys,
+    keyFiles,
     proofKeys,
     subjectRequests: new SubjectRequests({ control, clock, controlKey: CONTROL_KEY }),
     masterKeys: {

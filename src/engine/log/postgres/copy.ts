@@ -1,7 +1,7 @@
 // The local copy of a log whose truth is in the database: an LMDB that may be deleted at any time. A file beside it tells
 // which owner wrote it. The database confirms that owner, or the copy is deleted and filled again.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { replaceFile, syncDirectory } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import { LogFiller } from '../lmdb/filler.ts';
@@ -26,6 +26,11 @@ export interface CopyOptions {
   readonly stamp: LogStamp;
   readonly store: string;
   readonly taken: Taken;
+  /**
+   * A folder around the copy. All else in it follows from the log as the owner of the copy had it, and is deleted when another
+   * one has had the shard since.
+   */
+  readonly derived?: string | undefined;
 }
 
 /** How the copy was brought up to date. */
@@ -42,6 +47,7 @@ export interface Filled {
 export async function fillCopy(database: Database, options: CopyOptions): Promise<Filled> {
   const { directory, stamp, store, taken } = options;
   const kept = await openTrusted(database, options);
+  if (kept === undefined || readMark(directory)?.token !== taken.token - 1) deleteDerived(options);
   const filler = kept ?? openNew(directory, stamp);
   let count: number;
   try {
@@ -95,6 +101,13 @@ async function isOf(database: Database, shard: number, { token, mark }: CopyMark
   if (own === undefined || next === undefined) return false;
   const isOwner = Number(own['token']) === token && own['mark'].toString('hex') === mark;
   return isOwner && Number(own['appends']) <= appends && appends <= Number(next['appends']);
+}
+
+function deleteDerived({ directory, derived }: CopyOptions): void {
+  if (derived === undefined || !existsSync(derived)) return;
+  for (const name of readdirSync(derived))
+    if (name !== basename(directory)) rmSync(join(derived, name), { recursive: true, force: true });
+  syncDirectory(derived);
 }
 
 function openNew(directory: string, stamp: LogStamp): LogFiller {

@@ -1,7 +1,8 @@
 // The connections of one thread to the database, and the meaning of its errors.
 import type { ISql, Sql as Pool, PostgresError } from 'postgres';
 import { EngineError } from '../../base/errors.ts';
-import { DATABASE_ANSWER_MS, DATABASE_CONNECT_SECONDS, DATABASE_CONNECTIONS_MAX } from '../../base/limits.ts';
+import { DATABASE_ANSWER_MS } from '../../base/limits.ts';
+import { clientOptionsOf } from './connection.ts';
 
 /** The connections of a thread, or one of them within a transaction. */
 export type Sql = ISql;
@@ -34,7 +35,7 @@ export class Database {
   #users = 1;
   #sql: Pool;
 
-  /** `url` begins with `postgres://`. Connects when something is asked. */
+  /** `url` as `parseDatabaseUrl` reads it. Connects when something is asked. Rejects with STO-E001. */
   static async open(url: string): Promise<Database> {
     const { default: client } = await import('postgres');
     return new Database(client, url);
@@ -58,15 +59,7 @@ export class Database {
   }
 
   #connect(): Pool {
-    return this.#client(this.#url, {
-      max: DATABASE_CONNECTIONS_MAX,
-      connect_timeout: DATABASE_CONNECT_SECONDS,
-      // Nothing reads arrays.
-      fetch_types: false,
-      // A database says "relation exists" and the like.
-      onnotice: () => undefined,
-      connection: { application_name: 'granary' },
-    });
+    return this.#client(clientOptionsOf(this.#url));
   }
 
   /**

@@ -23,6 +23,29 @@ export async function migrate(database: Database, shards: number): Promise<numbe
   }
 }
 
+/**
+ * The row of the store, whose tables are made in a database that has none. Rejects with STO-E001, as `openStore`.
+ */
+export async function openOrMakeStore(database: Database, shards: number): Promise<StoreRow> {
+  if ((await foundStore(database)) === undefined) {
+    try {
+      await migrate(database, shards);
+    } catch (error) {
+      // Another node may have made them meanwhile.
+      if ((await foundStore(database)) === undefined) throw error;
+    }
+  }
+  return openStore(database);
+}
+
+export async function foundStore(database: Database): Promise<StoreRow | undefined> {
+  try {
+    return await database.ask(readStore);
+  } catch (error) {
+    throw databaseError('the database cannot be read', error);
+  }
+}
+
 async function migrateIn(sql: Sql, shards: number): Promise<number> {
   const found = await readStore(sql);
   const version = found?.version ?? 0;
@@ -48,18 +71,13 @@ async function refuseServed(sql: Sql): Promise<void> {
 
 /** The row of the store. STO-E001 when its tables are missing, older or newer than this version. */
 export async function openStore(database: Database): Promise<StoreRow> {
-  let found: StoreRow | undefined;
-  try {
-    found = await database.ask(readStore);
-  } catch (error) {
-    throw databaseError('the database cannot be read', error);
-  }
+  const found = await foundStore(database);
   if (found === undefined) throw new EngineError('STO-E001', 'the database has no tables of a store');
   if (found.version > SCHEMA_VERSION) throw newerTables(found.version);
   if (found.version < SCHEMA_VERSION)
     throw new EngineError(
       'STO-E001',
-      `the tables have version ${found.version}, and this server needs ${SCHEMA_VERSION}: they must be migrated first`,
+      `the tables have version ${found.version}, and this server needs ${SCHEMA_VERSION}: they must be migrated first (granary store migrate)`,
     );
   return found;
 }
@@ -76,6 +94,6 @@ async function readStore(sql: Sql): Promise<StoreRow | undefined> {
 function newerTables(version: number): EngineError {
   return new EngineError(
     'STO-E001',
-    `the tables have version ${version}, which a newer version of this server made; this one knows ${SCHEMA_VERSION}`,
+    `the tables have version ${version}, which a newer version of this server made; this one knows ${SCHEMA_VERSION}: start that version`,
   );
 }

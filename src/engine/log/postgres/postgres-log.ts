@@ -14,6 +14,8 @@ import { PostgresJournal } from './postgres-journal.ts';
 
 export interface PostgresLogOptions extends LeaseOptions {
   readonly database: Database;
+  /** As of a copy. */
+  readonly derived?: string | undefined;
 }
 
 /** Where a shard's truth lies. Plain data: it crosses threads. */
@@ -23,19 +25,25 @@ export interface DatabaseOptions extends Omit<LeaseOptions, 'stamp'> {
 
 export interface PostgresShard {
   readonly log: Log;
+  /** The number of this owner. */
+  readonly token: number;
   readonly keySlots: readonly (readonly [id: number, slot: Buffer])[];
 }
 
-/** Opens the shard's log with connections of this thread, and reads the slots of its keys. Rejects as `openPostgresLog`. */
+/**
+ * Opens the shard's log with connections of this thread, and reads the slots of its keys. `derived`: as of a copy. Rejects as
+ * `openPostgresLog`.
+ */
 export async function openPostgresShard(
   directory: string,
   stamp: LogStamp,
   { url, ...lease }: DatabaseOptions,
+  derived?: string,
 ): Promise<PostgresShard> {
   const database = await Database.shared(url);
-  const log = await openPostgresLog(directory, { database, stamp, ...lease });
+  const { log, token } = await openOwned(directory, { database, stamp, derived, ...lease });
   try {
-    return { log, keySlots: await readKeySlots(database, stamp.shard) };
+    return { log, token, keySlots: await readKeySlots(database, stamp.shard) };
   } catch (error) {
     await log.close();
     throw databaseError(`the keys of shard ${stamp.shard} cannot be read`, error);
@@ -47,16 +55,23 @@ export async function openPostgresShard(
  * closes `database`. Rejects with STO-E002 while another node holds the shard, and with STO-E001.
  */
 export async function openPostgresLog(directory: string, options: PostgresLogOptions): Promise<Log> {
-  const { database, stamp } = options;
+  return (await openOwned(directory, options)).log;
+}
+
+async function openOwned(
+  directory: string,
+  options: PostgresLogOptions,
+): Promise<{ readonly log: Log; readonly token: number }> {
+  const { database, stamp, derived } = options;
   let lease: Lease | undefined;
   try {
     const store = await openStore(database);
     lease = await Lease.take(database, options);
     const { taken } = lease;
-    await fillCopy(database, { directory, stamp, store: store.mark, taken });
+    await fillCopy(database, { directory, stamp, store: store.mark, taken, derived });
     const copy = openLmdbLog(directory, { stamp, exists: true });
     assert(copy.appends === taken.appends && copy.nextSequence === taken.next, 'the copy has what the database has');
-    return new JournaledLog(copy, new PostgresJournal(database, lease), []);
+    return { log: new JournaledLog(copy, new PostgresJournal(database, lease), []), token: taken.token };
   } catch (error) {
     await lease?.release();
     await database.close();

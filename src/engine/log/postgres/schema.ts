@@ -7,6 +7,7 @@
 //   granary_owners    each taking of a shard: a random mark, and the newest append at that moment
 //   granary_records   sequence number → frame (../frame.ts), null when the record was removed
 //   granary_changes   the records that an append replaced or removed
+//   granary_key_files the small files of the deployment's keys, under the shard of the control log
 //   granary_keys      key id → slot of a key store: a wrapped key, or a tombstone
 //   granary_state     key → frame, null when it was deleted, and the append that wrote it
 //   granary_nodes     the nodes of the deployment, since version 2: where the others reach one, the version of its program,
@@ -65,6 +66,12 @@ export const SCHEMA_STEPS: readonly (readonly string[])[] = [
       id int8 NOT NULL,
       slot bytea NOT NULL,
       PRIMARY KEY (shard, id)
+    )`,
+    `CREATE TABLE granary_key_files (
+      shard int4 NOT NULL,
+      name text NOT NULL,
+      content bytea NOT NULL,
+      PRIMARY KEY (shard, name)
     )`,
   ],
   [

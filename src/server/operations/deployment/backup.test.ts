@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
@@ -6,7 +7,8 @@ import { ADMIN, ask, makeParts } from '../../testing/parts.ts';
 
 test('an incomplete copy is reported as a storage problem', async (t) => {
   const folder = temporaryDirectory(t);
-  // The layout file must be copied, and is missing.
+  // A key file must be copied, and cannot be read.
+  mkdirSync(join(folder, 'data', 'keys', 'bootstrap.key'), { recursive: true });
   const parts = await makeParts({ flags: { dataDir: join(folder, 'data') } });
   const answer = await ask(parts, 'POST', '/memories/default/app/exec', {
     key: ADMIN,

@@ -1,17 +1,19 @@
 // Backs up the deployment while it runs, into `PATH/data` and `PATH/keys`, which can be stored separately.
-import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { isFileError, storageError } from '../../../engine/base/durable-file.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
+import { keyFolderOf } from '../../../engine/keys/key-files.ts';
 import type { Services } from '../../context.ts';
-import { LAYOUT_FILE } from '../../data-directory.ts';
+import { BOOTSTRAP_FILE } from '../../control/bootstrap-key.ts';
+import { LAYOUT_FILE, layoutFile } from '../../data-directory.ts';
 import { PROOF_KEY_FILE } from '../../proofs/proof-keys.ts';
 import { VERSION } from '../../version.ts';
 import { defineOperation } from '../define.ts';
 import { Type } from '../type.ts';
 
-/** The deployment's own files under keys/, next to the shards' folders. */
-const KEY_FILES = ['control.key', 'master.key', 'master.check', 'bootstrap.key', PROOF_KEY_FILE];
+/** The deployment's own key files, next to the shards' folders. */
+const KEY_FILES = ['control.key', 'master.key', 'master.check', BOOTSTRAP_FILE, PROOF_KEY_FILE];
 
 /** Setting with the time of the newest backup, in Unix seconds. */
 export const LAST_BACKUP = 'backup/last';
@@ -60,12 +62,12 @@ async function copyAll(path: string, services: Services): Promise<number> {
   // Hold off master key rotation: shard keys wrapped under another master key than the copied one would be useless.
   const bytes = await services.masterKeys.whileStill(async () => {
     const copied = await copyLogs(path, control, services);
-    await copyFile(join(services.config.dataDir, LAYOUT_FILE), join(path, 'data', LAYOUT_FILE));
-    await copyKeys(join(services.config.dataDir, 'keys'), join(path, 'keys'));
+    await writeOwn(join(path, 'data', LAYOUT_FILE), layoutFile(services.shards.shardCount));
+    await copyKeys(services, join(path, 'keys'));
     return copied;
   });
   const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
-  await writeFile(join(path, 'backup.json'), `${JSON.stringify(description)}\n`, { mode: 0o600 });
+  await writeOwn(join(path, 'backup.json'), Buffer.from(`${JSON.stringify(description)}\n`));
   return bytes;
 }
 
@@ -98,8 +100,17 @@ async function makeEmpty(path: string): Promise<void> {
 }
 
 /** Copies the key files, without a master key that the operator stores elsewhere. */
-async function copyKeys(from: string, to: string): Promise<void> {
+async function copyKeys({ keyFiles, config }: Services, to: string): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
-  const there = new Set(await readdir(from));
-  for (const name of KEY_FILES) if (there.has(name)) await copyFile(join(from, name), join(to, name));
+  // A store has the bootstrap key in another form, and the node's folder in this one.
+  const folder = keyFolderOf(config.dataDir);
+  for (const name of KEY_FILES) {
+    const bytes = keyFiles.read(name) ?? folder.read(name);
+    if (bytes !== undefined) await writeOwn(join(to, name), bytes);
+  }
+}
+
+/** Readable by this user alone. */
+function writeOwn(path: string, bytes: Uint8Array): Promise<void> {
+  return writeFile(path, bytes, { mode: 0o600 });
 }

@@ -94,7 +94,7 @@ export const rotateProofKey = defineOperation({
   run: (_, { services, principal }) =>
     // A rotation of the master key rewrites the same file.
     services.masterKeys.whileStill(async () => {
-      const key = services.proofKeys.rotate();
+      const key = await services.proofKeys.rotate();
       await services.control.commit((change) =>
         change.audit({
           event: 'key.rotated',

@@ -1,0 +1,47 @@
+// The state of a store's database, for commands that look at it without a server.
+import { EngineError } from '../engine/base/errors.ts';
+import { Database } from '../engine/log/postgres/database.ts';
+import { foundStore, migrate, openStore } from '../engine/log/postgres/migrate.ts';
+import { owners } from '../engine/log/postgres/owners.ts';
+
+export interface StoreState {
+  /** Of the tables; 0 without tables. */
+  readonly version: number;
+  readonly shards: number;
+  /** Nodes with shards whose lease has not ended. */
+  readonly nodes: readonly { readonly node: string; readonly shards: number; readonly leaseSeconds: number }[];
+}
+
+/** Rejects with STO-E001 when the database is not reached, or when its tables are of another version. */
+export function storeState(url: string): Promise<StoreState> {
+  return withDatabase(url, async (database) => {
+    if ((await foundStore(database)) === undefined) return { version: 0, shards: 0, nodes: [] };
+    const { version, shards } = await openStore(database);
+    const byNode = Map.groupBy(await owners(database), ({ owner }) => owner);
+    const nodes = [...byNode].map(([node, held]) => ({
+      node,
+      shards: held.length,
+      leaseSeconds: Math.min(...held.map(({ seconds }) => seconds)),
+    }));
+    return { version, shards, nodes };
+  });
+}
+
+/** Resolves with the version that was found. Rejects with STO-E001 also when there are no tables, or when a node serves them. */
+export function migrateStore(url: string): Promise<number> {
+  return withDatabase(url, async (database) => {
+    const found = await foundStore(database);
+    if (found === undefined)
+      throw new EngineError('STO-E001', 'the database has no tables of a store: the first granary serve makes them');
+    return migrate(database, found.shards);
+  });
+}
+
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await Database.open(url);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}

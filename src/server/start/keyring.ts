@@ -1,0 +1,50 @@
+// A deployment's open keys and control log.
+import type { KeyObject } from 'node:crypto';
+import type { KeyFiles } from '../../engine/keys/key-files.ts';
+import type { LoadedMasterKey } from '../../engine/keys/master-key.ts';
+import type { DatabaseOptions } from '../../engine/log/postgres/postgres-log.ts';
+import { openControlKey } from '../control/control-key.ts';
+import type { ControlStore } from '../control/store.ts';
+import type { Layout } from '../data-directory.ts';
+import { MasterKeys } from '../master-keys.ts';
+import { ProofKeys } from '../proofs/proof-keys.ts';
+import type { Starting } from './starting.ts';
+
+export interface Keyring {
+  readonly keyFiles: KeyFiles;
+  readonly masterKeys: MasterKeys;
+  readonly controlKey: KeyObject;
+  readonly proofKeys: ProofKeys;
+}
+
+export interface Data extends Keyring {
+  readonly layout: Layout;
+  readonly control: ControlStore;
+  /** Where the logs and their keys lie, if not in the data directory. */
+  readonly database?: DatabaseOptions | undefined;
+}
+
+/** Opens the keys of the deployment, which are durable when it resolves. */
+export async function openKeyring(
+  { clock, warn }: Pick<Starting, 'clock' | 'warn'>,
+  {
+    keyFiles,
+    loaded,
+    ownFile,
+    isNew,
+  }: {
+    readonly keyFiles: KeyFiles;
+    readonly loaded: LoadedMasterKey;
+    /** The key file `master.key` holds the master key. */
+    readonly ownFile: boolean;
+    /** The deployment has no data yet. */
+    readonly isNew: boolean;
+  },
+): Promise<Keyring> {
+  const masterKeys = new MasterKeys({ files: keyFiles, loaded, ownFile, warn });
+  const controlKey = openControlKey(keyFiles, masterKeys.current, isNew);
+  const proofKeys = new ProofKeys({ files: keyFiles, master: () => masterKeys.current, clock });
+  proofKeys.open();
+  await keyFiles.flush();
+  return { keyFiles, masterKeys, controlKey, proofKeys };
+}

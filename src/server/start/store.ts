@@ -1,0 +1,139 @@
+// Opens a deployment whose logs lie in a database: waits for it, takes the control log, and reads the key files there.
+import { realpathSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isLocalHost, parseDatabaseUrl } from '../../engine/base/database-url.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { STORE_RETRY_MS } from '../../engine/base/limits.ts';
+import { loadMasterKey } from '../../engine/keys/master-key.ts';
+import { Database } from '../../engine/log/postgres/database.ts';
+import { openOrMakeStore, type StoreRow } from '../../engine/log/postgres/migrate.ts';
+import { otherOwners } from '../../engine/log/postgres/owners.ts';
+import { type DatabaseOptions, openPostgresShard } from '../../engine/log/postgres/postgres-log.ts';
+import { type Config, SHARDS_DEFAULT } from '../config.ts';
+import { CONTROL_SHARD, controlStamp } from '../control/open.ts';
+import { keepCacheOf, nodeOf } from '../node-directory.ts';
+import { openStoredControl } from '../store/stored-control.ts';
+import { StoredKeyFiles } from '../store/stored-key-files.ts';
+import { type Data, openKeyring } from './keyring.ts';
+import type { Starting } from './starting.ts';
+
+/**
+ * The caller holds the lock of the data directory. Rejects with AUT-E003 without a master key from outside, VAL-E001 for
+ * another number of shards, STO-E001 when the database is not reached in time or does not let us in, and STO-E002 while another
+ * node holds a shard.
+ */
+export async function openStoredData(starting: Starting, url: string): Promise<Data> {
+  const { config, clock, lifecycle, log, warn } = starting;
+  const { dataDir, masterKey, masterKeyFile } = config;
+  requireMasterKey(config);
+  warnOfConnection(url, warn);
+  const node = nodeOf(dataDir, clock.nowMs());
+  const database = await Database.shared(url);
+  lifecycle.opened('store', () => database.close());
+  const waiting = new Waiting(starting);
+  const store = await waiting.for(() => openTables(database, config));
+  if (keepCacheOf(dataDir, node, store.mark)) log.info('the cache in the data directory was of another store: deleted');
+  const place: DatabaseOptions = { url, node, leaseMs: config.storeLeaseMs };
+  const stamp = controlStamp(store.shards);
+  const shard = await waiting.for(() => openPostgresShard(join(dataDir, 'control'), stamp, place));
+  try {
+    await waiting.for(() => refuseOthers(database, node));
+    const keyFiles = await StoredKeyFiles.open(database, { shard: CONTROL_SHARD, token: shard.token });
+    const isNew = shard.log.nextSequence === 1;
+    const loaded = loadMasterKey({ files: keyFiles, value: masterKey, file: masterKeyFile, warn });
+    const keyring = await openKeyring(starting, { keyFiles, loaded, ownFile: false, isNew });
+    const keys = { key: keyring.controlKey, master: keyring.masterKeys.current };
+    const control = openStoredControl(shard, keys, clock);
+    lifecycle.opened('control log', () => control.close());
+    log.info({ node, shards: store.shards }, 'the data lie in a database');
+    return { layout: { shards: store.shards, isNew }, control, database: place, ...keyring };
+  } catch (error) {
+    await shard.log.close();
+    throw error;
+  }
+}
+
+/** The database must never have what opens its keys, and the data directory is a cache. */
+function requireMasterKey({ masterKey, masterKeyFile, dataDir }: Config): void {
+  if (masterKey !== undefined) return;
+  const how =
+    'set GRANARY_MASTER_KEY, or --master-key-file to a file outside the data directory (openssl rand -hex 32 makes a key), and keep ' +
+    'a copy: it never lies in the database, and nothing opens without it';
+  if (masterKeyFile === undefined)
+    throw new EngineError('AUT-E003', `--store needs the master key from outside: ${how}`);
+  if (isWithin(masterKeyFile, dataDir))
+    throw new EngineError('AUT-E003', `--master-key-file lies in the data directory, which is a cache: ${how}`);
+}
+
+function isWithin(file: string, directory: string): boolean {
+  const real = (path: string): string => {
+    try {
+      return realpathSync(path);
+    } catch {
+      return resolve(path);
+    }
+  };
+  return real(file).startsWith(`${real(directory)}${sep}`);
+}
+
+function warnOfConnection(url: string, warn: (text: string) => void): void {
+  const { host, sslMode, rootCertificate } = parseDatabaseUrl(url);
+  const isChecked = /^verify/.test(sslMode) || (sslMode === 'require' && rootCertificate !== undefined);
+  if (!isLocalHost(host) && !isChecked)
+    warn(
+      `the connection to the database at ${host} has sslmode=${sslMode}, so another machine may pose as it: use sslmode=verify-full`,
+    );
+}
+
+/** Makes the tables of an empty database. */
+async function openTables(database: Database, config: Config): Promise<StoreRow> {
+  const store = await openOrMakeStore(database, config.shards ?? SHARDS_DEFAULT);
+  if (config.shards !== undefined && config.shards !== store.shards)
+    throw new EngineError(
+      'VAL-E001',
+      `--shards ${config.shards}: the store was made with ${store.shards} shards, and the number is fixed`,
+    );
+  return store;
+}
+
+async function refuseOthers(database: Database, node: string): Promise<void> {
+  const [other] = await otherOwners(database, node);
+  if (other !== undefined)
+    throw new EngineError(
+      'STO-E002',
+      `node ${other.owner} holds shard ${other.shard}, for ${other.seconds} s without a sign of life: one node serves a store`,
+    );
+}
+
+/** Tries again what the database or another node's lease may allow soon. All waits of a start share their time. */
+class Waiting {
+  readonly #log: Starting['log'];
+  readonly #forMs: number;
+  readonly #untilMs: number;
+
+  constructor({ config, log }: Starting) {
+    this.#log = log;
+    this.#forMs = config.storeStartMs;
+    this.#untilMs = performance.now() + config.storeStartMs;
+  }
+
+  async for<T>(work: () => Promise<T>): Promise<T> {
+    for (let told = ''; ; ) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof EngineError) || !error.retryable) throw error;
+        if (performance.now() >= this.#untilMs)
+          throw new EngineError(error.code, `${textOf(error)} (tried for ${this.#forMs / 1_000} s)`);
+        if (textOf(error) !== told) this.#log.warn(`waiting for the store: ${textOf(error)}`);
+        told = textOf(error);
+      }
+      await pause(STORE_RETRY_MS);
+    }
+  }
+}
+
+function textOf({ code, message }: EngineError): string {
+  return message.replace(`${code}: `, '');
+}

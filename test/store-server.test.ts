@@ -1,0 +1,300 @@
+// A server whose data lie in PostgreSQL, as its users see it: processes over HTTP and the command line.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Database } from '../src/engine/log/postgres/database.ts';
+import { SCHEMA_VERSION } from '../src/engine/log/postgres/schema.ts';
+import { granary } from './support/cli.ts';
+import { eventually } from './support/eventually.ts';
+import { NO_POSTGRES, PostgresInstance, type TestDatabase, testDatabase } from './support/postgres.ts';
+import { ask, NotStarted, type ServerProcess, startServerProcess } from './support/server-process.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+const MASTER = 'c0ffee0123456789'.repeat(4);
+const M = '/memories/default';
+const FLAGS = ['--shards', '2', '--workers', '1', '--log-level', 'info'];
+
+interface Started {
+  readonly url: string;
+  readonly directory: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
+}
+
+function start({ url, directory, env = {}, flags = [] }: Started): Promise<ServerProcess> {
+  return startServerProcess({
+    directory,
+    flags: [...FLAGS, ...flags],
+    env: { GRANARY_STORE: url, GRANARY_MASTER_KEY: MASTER, ...env },
+  });
+}
+
+/** Ends the server after the test, however it ends. */
+async function started(t: TestContext, options: Started): Promise<ServerProcess> {
+  const server = await start(options);
+  t.after(() => server.kill());
+  return server;
+}
+
+async function refusal(options: Started): Promise<NotStarted> {
+  try {
+    const server = await start(options);
+    await server.kill();
+  } catch (error) {
+    if (error instanceof NotStarted) return error;
+    throw error;
+  }
+  return assert.fail('it started');
+}
+
+async function asked(server: ServerProcess, verb: string, path: string, json?: unknown) {
+  const { status, body } = await ask(server, verb, path, json);
+  assert.ok(status < 300, `${verb} ${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+const belief = (subject: string, object: string, userId: string) => ({
+  grain_type: 'belief',
+  fields: { subject, relation: 'likes', object },
+  user_id: userId,
+});
+
+async function found(server: ServerProcess, query: string): Promise<readonly string[]> {
+  const { results } = await asked(server, 'POST', `${M}/recall`, { query });
+  return (results as { readonly hash: string }[]).map(({ hash }) => hash);
+}
+
+/** A hash for each belief. */
+async function fill(server: ServerProcess): Promise<{ readonly ann: string; readonly bob: string }> {
+  const [ann, bob] = [
+    await asked(server, 'POST', `${M}/add`, belief('ann', 'smoked tea', 'ann')),
+    await asked(server, 'POST', `${M}/add`, belief('bob', 'green tea', 'bob')),
+  ];
+  return { ann: ann.blob_hash, bob: bob.blob_hash };
+}
+
+test('a server on a database adds, recalls, forgets with a proof, and is whole again on an empty folder', async (t) => {
+  const database = await testDatabase(t);
+  if (database === undefined) return;
+  const { url } = database;
+  const directory = join(temporaryDirectory(t), 'data');
+  const proof = join(temporaryDirectory(t), 'proof.json');
+  let server = await started(t, { url, directory });
+  const { key } = server;
+  assert.match(key, /^gr_[0-9a-f]{64}$/);
+  const { ann, bob } = await fill(server);
+  assert.deepEqual((await found(server, 'tea')).toSorted(), [ann, bob].toSorted());
+  const cal = await asked(server, 'POST', `${M}/app/exec`, {
+    command: 'cal',
+    args: { query: 'RECALL beliefs WHERE subject = "bob"' },
+  });
+  assert.match(JSON.stringify(cal), new RegExp(bob));
+  const erased = await granary(['forget', '--user', 'ann', '--yes', '--proof', proof, '--url', server.http], {
+    env: { GRANARY_API_KEY: key },
+  });
+  assert.equal(erased.code, 0, erased.stderr);
+
+  const isWhole = async () => {
+    assert.equal(server.key, key);
+    assert.deepEqual(await found(server, 'tea'), [bob]);
+    // 410 until the purge has ended.
+    assert.match(String((await ask(server, 'GET', `${M}/grains/${ann}`)).status), /404|410/);
+    const words = ['proof', 'verify', proof, '--with-server', '--url', server.http];
+    const verified = await granary(words, { env: { GRANARY_API_KEY: key } });
+    assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+  };
+  await isWhole();
+  assert.equal(await server.stop(), 0);
+  server = await started(t, { url, directory });
+  await isWhole();
+  assert.equal(await server.stop(), 0);
+  rmSync(directory, { recursive: true });
+  server = await started(t, { url, directory });
+  await isWhole();
+  const report = await asked(server, 'POST', `${M}/app/exec`, { command: 'verify', args: {} });
+  assert.equal(report.result.finding_count, 0, JSON.stringify(report));
+
+  // No password in anything that it says, and no key of data in its folder.
+  const { password } = new URL(url);
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+  assert.deepEqual(
+    names.filter((name) => /key/.test(name)),
+    ['keys', join('keys', 'bootstrap.key')],
+  );
+  const health = await ask(server, 'GET', '/health');
+  const config = await ask(server, 'GET', '/config');
+  const metrics = await ask(server, 'GET', '/metrics');
+  const said = [server.output(), JSON.stringify([health.body, config.body]), String(metrics.body)].join('\n');
+  assert.ok(!said.includes(password) && !said.includes(MASTER));
+  assert.equal(await server.stop(), 0);
+});
+
+test('a password in --store is taken from the command line that others see', async (t) => {
+  if (process.platform !== 'linux') return t.skip('command lines are read from /proc');
+  const database = await testDatabase(t);
+  if (database === undefined) return;
+  const { url } = database;
+  const directory = join(temporaryDirectory(t), 'data');
+  const server = await startServerProcess({
+    directory,
+    flags: [...FLAGS, '--store', url],
+    env: { GRANARY_MASTER_KEY: MASTER },
+  });
+  t.after(() => server.kill());
+  assert.ok(!readFileSync(`/proc/${server.child.pid}/cmdline`, 'utf8').includes(new URL(url).password));
+  assert.match(server.output(), /--store holds a password/);
+  assert.ok(!server.output().includes(new URL(url).password));
+});
+
+test('a start that cannot be right is refused, and says why and what to do', async (t) => {
+  const database = await testDatabase(t);
+  if (database === undefined) return;
+  const { url } = database;
+  const root = temporaryDirectory(t);
+  const directory = join(root, 'data');
+  const server = await started(t, { url, directory });
+  await fill(server);
+  assert.equal(await server.stop(), 0);
+  const wrong = new URL(url);
+  wrong.password = 'not-the-password';
+  const closed = new URL(url);
+  closed.port = '1';
+  writeFileSync(join(directory, 'my.key'), `${MASTER}\n`, { mode: 0o600 });
+  const ofFile = { GRANARY_MASTER_KEY: undefined as never, GRANARY_MASTER_KEY_FILE: join(directory, 'my.key') };
+  const oneBox = join(root, 'one-box');
+  const other = await startServerProcess({ directory: oneBox, flags: FLAGS });
+  await other.stop();
+
+  const cases: readonly (readonly [string, Partial<Started>, RegExp])[] = [
+    ['no master key', { env: { GRANARY_MASTER_KEY: undefined as never } }, /AUT-E003.*GRANARY_MASTER_KEY/],
+    ['a master key in the cache', { env: ofFile }, /AUT-E003.*lies in the data directory/],
+    ['another master key', { env: { GRANARY_MASTER_KEY: 'ab'.repeat(32) } }, /AUT-E003.*wrong master key/],
+    ['another number of shards', { flags: ['--shards', '3'] }, /VAL-E001: --shards 3.*made with 2 shards/],
+    ['wrong password', { url: wrong.href }, /STO-E001.*password authentication failed/],
+    [
+      'no database',
+      { url: closed.href, flags: ['--store-start-ms', '700'] },
+      /STO-E001.*ECONNREFUSED.*tried for 0\.7 s/,
+    ],
+    ['a directory with data', { directory: oneBox }, /STO-E001.*without a store/],
+    ['a URL that is none', { url: 'mysql://localhost/x' }, /VAL-E001: --store must be a URL: postgres/],
+  ];
+  for (const [name, options, says] of cases) {
+    const { exitCode, output } = await refusal({ url, directory, ...options });
+    assert.equal(exitCode, 1, name);
+    assert.match(output, says, name);
+    assert.ok(!output.includes('not-the-password') && !output.includes(new URL(url).password), name);
+  }
+  await assert.rejects(startServerProcess({ directory, flags: FLAGS }), (error) => {
+    assert.match(String(error), /STO-E001.*cache of a node.*GRANARY_STORE/);
+    return true;
+  });
+  await eventually('the directory opens again', async () => {
+    const again = await start({ url, directory });
+    await again.stop();
+    return true;
+  });
+});
+
+test('the tables of another version are refused until they are migrated, and none are migrated under a node', async (t) => {
+  const database = await testDatabase(t);
+  if (database === undefined) return;
+  const { url } = database;
+  const env = { GRANARY_STORE: url };
+  const empty = await granary(['store', 'migrate'], { env });
+  assert.deepEqual([empty.code, /no tables of a store/.test(empty.stderr)], [1, true]);
+  const directory = join(temporaryDirectory(t), 'data');
+  const server = await started(t, { url, directory });
+  const sql = await Database.open(url);
+  t.after(() => sql.close());
+  const setVersion = (version: number) => sql.ask((ask) => ask`UPDATE granary_store SET version = ${version}`);
+  const held = await granary(['store', 'check'], { env });
+  assert.match(held.stdout, new RegExp(`version ${SCHEMA_VERSION}.*2 shards[^]*[0-9A-Z]{26} +3 `));
+  await setVersion(SCHEMA_VERSION - 1);
+  const served = await granary(['store', 'migrate'], { env });
+  assert.deepEqual([served.code, /serves shard .*end all nodes/.test(served.stderr)], [1, true], served.stderr);
+  await setVersion(SCHEMA_VERSION);
+  await server.stop();
+
+  await setVersion(SCHEMA_VERSION + 1);
+  const newer = await refusal({ url, directory });
+  assert.match(newer.output, /STO-E001.*newer version of this server made/);
+  const checked = await granary(['store', 'check'], { env });
+  assert.deepEqual([checked.code, /newer version/.test(checked.stderr)], [1, true]);
+  await setVersion(SCHEMA_VERSION);
+  const same = await granary(['store', 'migrate', '--json'], { env });
+  assert.deepEqual(JSON.parse(same.stdout), { from: SCHEMA_VERSION, to: SCHEMA_VERSION });
+});
+
+test('commands of files refuse a store, and say what does it', async (t) => {
+  const env = { GRANARY_STORE: 'postgres://nobody@localhost:1/none' };
+  const root = temporaryDirectory(t);
+  for (const [words, says] of [
+    [['restore', root, '--data-dir', join(root, 'data')], /USAGE: .*database from its own backup/],
+    [['upgrade', root, '--check'], /USAGE: .*granary store check/],
+  ] as const) {
+    const ran = await granary(words, { env });
+    assert.deepEqual([ran.code, says.test(ran.stderr)], [2, true], ran.stderr);
+  }
+});
+
+test('a backup of a server on a database is restored into a directory without one', async (t) => {
+  const database = await testDatabase(t);
+  if (database === undefined) return;
+  const root = temporaryDirectory(t);
+  const [directory, copy, restored] = ['data', 'copy', 'restored'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const server = await started(t, { url: database.url, directory });
+  const { bob } = await fill(server);
+  const { key } = server;
+  await asked(server, 'POST', `${M}/app/exec`, { command: 'backup', args: { path: copy } });
+  await server.stop();
+  const env = { GRANARY_MASTER_KEY: MASTER };
+  const ran = await granary(['restore', copy, '--data-dir', restored], { env });
+  assert.equal(ran.code, 0, ran.stderr);
+  const alone = await startServerProcess({ directory: restored, flags: FLAGS, env });
+  t.after(() => alone.kill());
+  assert.equal(alone.key, key);
+  assert.deepEqual(await found(alone, 'green'), [bob]);
+  const report = await asked(alone, 'POST', `${M}/app/exec`, { command: 'verify', args: {} });
+  assert.equal(report.result.finding_count, 0, JSON.stringify(report));
+});
+
+test('without its database a server answers 503 and goes on by itself when it is back', {
+  skip: NO_POSTGRES,
+}, async (t) => {
+  const instance = await PostgresInstance.start({ isDurable: true });
+  const { url }: TestDatabase = await instance.database();
+  const directory = join(temporaryDirectory(t), 'data');
+  const server = await started(t, { url, directory, flags: ['--store-lease-ms', '1000'] });
+  const { bob } = await fill(server);
+  instance.kill();
+  await eventually(
+    'the lease ends',
+    async () => (await ask(server, 'POST', `${M}/recall`, { query: 'tea' })).status === 503,
+  );
+  const response = await fetch(`${server.http}/api${M}/add`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(belief('carl', 'tea', 'carl')),
+  });
+  assert.equal(response.status, 503);
+  assert.equal(response.headers.get('retry-after'), '1');
+  assert.match(await response.text(), /STO-E002/);
+  const health = await ask(server, 'GET', '/health');
+  assert.deepEqual(
+    [health.status, /lease/.test(JSON.stringify(health.body))],
+    [503, true],
+    JSON.stringify(health.body),
+  );
+  assert.equal((await ask(server, 'GET', '/health/live')).status, 200);
+  instance.restart();
+  await eventually('it serves again', async () => (await ask(server, 'GET', '/health')).status === 200);
+  assert.deepEqual(await found(server, 'green'), [bob]);
+  await asked(server, 'POST', `${M}/add`, belief('carl', 'tea', 'carl'));
+  assert.equal(await server.stop(), 0);
+});
