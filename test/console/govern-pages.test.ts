@@ -50,6 +50,7 @@ test('pages of people, policy, trail, metrics, keys, CAL and the graph are compl
     'cal-refused': ['m/default/cal?q=RECALL+nothing', 'CAL-E003'],
     'graph-empty': ['m/default/graph', 'Name a subject'],
     graph: ['m/default/graph?start=Ada&depth=3', '5 nodes, 4 edges'],
+    'graph-whole': ['m/default/graph?whole=1&node=Ada', '5 nodes, 4 edges'],
     'graph-none': ['m/default/graph?start=nobody', 'Nothing is connected'],
   };
   const { page, faults } = await watchedPage(browser, server.http, { expected: /status of (?:400|501)/ });
@@ -59,7 +60,8 @@ test('pages of people, policy, trail, metrics, keys, CAL and the graph are compl
     page,
     server.http,
     pages,
-    async (name) => name === 'graph' && page.waitForSelector('[data-laid-out=true], .graph-place .bad'),
+    async (name) =>
+      (name === 'graph' || name === 'graph-whole') && page.waitForSelector('[data-laid-out=true], .graph-place .bad'),
   );
   assert.deepEqual(await faults(), []);
   assert.deepEqual(server.errors, []);

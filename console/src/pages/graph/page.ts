@@ -6,6 +6,6 @@ export const graph = definePage({
   on: 'memory',
   path: 'graph',
   icon: 'graph',
-  needs: ['graph'],
+  needs: ['graph', 'listEdges'],
   load: () => import('./graph.tsx'),
 });
