@@ -20,6 +20,15 @@ function times(one: Matrix, two: Matrix): Matrix {
   ];
 }
 
+function moved(x: number, y: number, m: Matrix): Matrix {
+  return [m[0], m[1], m[2], m[3], m[4] + x * m[0] + y * m[2], m[5] + x * m[1] + y * m[3]];
+}
+
+/** `Math.hypot` is slower, because it guards against numbers that no page has. */
+function lengthOf(x: number, y: number): number {
+  return Math.sqrt(x * x + y * y);
+}
+
 /** Text settings, saved and restored with the rest of the state. */
 interface State {
   ctm: Matrix;
@@ -41,6 +50,27 @@ const LINE_RISE = 0.5;
 /** Hebrew, Arabic and their like: their order on the page is not that of reading, which PDF.js restores. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
+/** Of an operator; undefined behind the last. */
+type Operands = readonly (Value | undefined)[];
+
+/** The fonts that a content names. */
+class Scope {
+  readonly #file: PdfFile;
+  readonly #resources: Dictionary;
+  #fonts: Dictionary | undefined;
+
+  constructor(file: PdfFile, resources: Dictionary) {
+    this.#file = file;
+    this.#resources = resources;
+  }
+
+  /** Read once: some files have a name of its own for each string. */
+  get fonts(): Dictionary {
+    this.#fonts ??= this.#file.dictionary(this.#resources.get('Font'));
+    return this.#fonts;
+  }
+}
+
 /** Fonts of the whole file, each read once. */
 export type FontCache = Map<number, Font>;
 
@@ -58,9 +88,12 @@ export class PageText {
     leading: 0,
     rise: 0,
   };
-  #matrix: Matrix = IDENTITY;
+  /** Where the current line of text begins, and how far beyond it the next string does. */
   #lineMatrix: Matrix = IDENTITY;
+  #shift = 0;
   #text = '';
+  #endsBlank = false;
+  #isLatin = true;
   #size = 0;
   #y = 0;
   #endX = 0;
@@ -81,13 +114,16 @@ export class PageText {
 
   read(source: string, resources: Dictionary, depth = 0): void {
     const lexer = new Lexer(source);
+    const scope = new Scope(this.#file, resources);
     const saved: State[] = [];
-    let operands: Value[] = [];
+    // One array for all operators leaves less garbage than one for each.
+    const operands: (Value | undefined)[] = [];
+    let count = 0;
     for (;;) {
       const value = lexer.next();
       if (!(value instanceof Keyword)) {
-        operands.push(value);
-        if (operands.length > STATES_MAX) operands = [];
+        operands[count++] = value;
+        if (count > STATES_MAX) while (count > 0) operands[--count] = undefined;
         continue;
       }
       const { word } = value;
@@ -97,15 +133,15 @@ export class PageText {
       } else if (word === 'Q') this.#state = saved.pop() ?? this.#state;
       else if (word === 'BI') skipImage(lexer);
       else if (word === 'Do') this.#form(operands[0], resources, depth);
-      else if (word === 'Tf') this.#setFont(operands, resources);
+      else if (word === 'Tf') this.#setFont(operands, scope);
       else this.#operate(word, operands);
-      if (operands.length > 0) operands = [];
+      while (count > 0) operands[--count] = undefined;
     }
     const [first] = saved;
     if (first !== undefined) this.#state = first;
   }
 
-  #operate(word: string, operands: readonly Value[]): void {
+  #operate(word: string, operands: Operands): void {
     const state = this.#state;
     switch (word) {
       case 'Tj':
@@ -115,7 +151,7 @@ export class PageText {
         this.#showAll(operands[0]);
         break;
       case 'Tm':
-        this.#lineMatrix = this.#matrix = matrixOf(operands);
+        this.#beginAt(matrixOf(operands));
         break;
       case 'Td':
         this.#move(Number(operands[0]), Number(operands[1]));
@@ -138,7 +174,7 @@ export class PageText {
         this.#show(operands[2]);
         break;
       case 'BT':
-        this.#lineMatrix = this.#matrix = IDENTITY;
+        this.#beginAt(IDENTITY);
         break;
       case 'TL':
         state.leading = Number(operands[0]);
@@ -162,25 +198,29 @@ export class PageText {
     }
   }
 
-  #move(x: number, y: number): void {
-    this.#lineMatrix = this.#matrix = times([1, 0, 0, 1, x, y], this.#lineMatrix);
+  #beginAt(matrix: Matrix): void {
+    this.#lineMatrix = matrix;
+    this.#shift = 0;
   }
 
-  #setFont(operands: readonly Value[], resources: Dictionary): void {
-    const [name, size] = operands;
+  #move(x: number, y: number): void {
+    this.#beginAt(moved(x, y, this.#lineMatrix));
+  }
+
+  #setFont([name, size]: Operands, scope: Scope): void {
     if (!(name instanceof Name)) return;
-    const value = this.#file.dictionary(resources.get('Font')).get(name.name);
     this.#state.size = Number(size);
-    if (!(value instanceof Reference)) {
-      this.#state.font = readFont(this.#file, value);
-      return;
-    }
+    this.#state.font = this.#font(scope.fonts.get(name.name));
+  }
+
+  #font(value: Value | undefined): Font {
+    if (!(value instanceof Reference)) return readFont(this.#file, value);
     let font = this.#fonts.get(value.number);
     if (font === undefined) {
       font = readFont(this.#file, value);
       this.#fonts.set(value.number, font);
     }
-    this.#state.font = font;
+    return font;
   }
 
   #form(name: Value | undefined, resources: Dictionary, depth: number): void {
@@ -204,41 +244,51 @@ export class PageText {
     const { size, scale } = this.#state;
     for (const part of value as readonly Value[])
       if (part instanceof Bytes) this.#show(part);
-      else if (typeof part === 'number') this.#advance((-part / 1_000) * size * scale);
-  }
-
-  #advance(x: number): void {
-    const m = this.#matrix;
-    this.#matrix = [m[0], m[1], m[2], m[3], m[4] + x * m[0], m[5] + x * m[1]];
+      else if (typeof part === 'number') this.#shift += (-part / 1_000) * size * scale;
   }
 
   #show(value: Value | undefined): void {
     const { font, size, scale, charSpace, wordSpace, rise, ctm } = this.#state;
     if (!(value instanceof Bytes) || font === undefined || value.latin1 === '') return;
-    const shown = font.show(value.latin1);
-    this.codes += shown.codes;
-    this.unknown += shown.unknown;
-    const m = times(this.#matrix, ctm);
-    const unit = Math.hypot(m[0], m[1]) || 1;
-    const height = Math.abs(size) * (Math.hypot(m[2], m[3]) || unit);
-    this.#begin(m[4] + rise * m[2], m[5] + rise * m[3], height, shown.text);
-    this.#advance(((shown.width / 1_000) * size + charSpace * shown.codes + wordSpace * shown.blanks) * scale);
-    const end = times(this.#matrix, ctm);
-    this.#endX = end[4];
-    this.#endY = end[5];
+    const { text, width, codes, blanks, unknown } = font.show(value.latin1);
+    this.codes += codes;
+    this.unknown += unknown;
+    // A font whose codes are their characters gives the string itself.
+    const isLatin = text === value.latin1;
+    if (!isLatin && RIGHT_TO_LEFT.test(text)) throw new Unusual('text from right to left');
+    const [a, b, c, d] = this.#lineMatrix;
+    const along = a * ctm[0] + b * ctm[2];
+    const upward = a * ctm[1] + b * ctm[3];
+    const riseAlong = c * ctm[0] + d * ctm[2];
+    const riseUpward = c * ctm[1] + d * ctm[3];
+    const unit = lengthOf(along, upward) || 1;
+    const height = Math.abs(size) * (lengthOf(riseAlong, riseUpward) || unit);
+    const [x, y] = this.#position(ctm);
+    this.#begin(x + rise * riseAlong, y + rise * riseUpward, height, text);
+    if (!isLatin) this.#isLatin = false;
+    this.#shift += ((width / 1_000) * size + charSpace * codes + wordSpace * blanks) * scale;
+    [this.#endX, this.#endY] = this.#position(ctm);
+  }
+
+  /** Where the next string begins on the page. */
+  #position(ctm: Matrix): readonly [x: number, y: number] {
+    const [a, b, , , e, f] = this.#lineMatrix;
+    const x = e + this.#shift * a;
+    const y = f + this.#shift * b;
+    return [x * ctm[0] + y * ctm[2] + ctm[4], x * ctm[1] + y * ctm[3] + ctm[5]];
   }
 
   /** Adds text that begins at (x, y): to the current line, or to a new one. */
   #begin(x: number, y: number, height: number, text: string): void {
-    if (RIGHT_TO_LEFT.test(text)) throw new Unusual('text from right to left');
     const size = Math.max(height, this.#size);
     const gap = x - this.#endX;
     const isSameLine = this.#text !== '' && Math.abs(y - this.#endY) < LINE_RISE * size && gap > -size;
     if (!isSameLine) {
       this.#endLine();
       this.#y = y;
-    } else if (gap > BLANK_GAP * height && !this.#text.endsWith(' ') && !text.startsWith(' ')) this.#text += ' ';
+    } else if (gap > BLANK_GAP * height && !this.#endsBlank && !text.startsWith(' ')) this.#text += ' ';
     this.#text += text;
+    if (text !== '') this.#endsBlank = text.endsWith(' ');
     if (height > this.#size && text.trim() !== '') {
       this.#size = height;
       this.#y = y;
@@ -246,15 +296,30 @@ export class PageText {
   }
 
   #endLine(): void {
-    if (this.#text.trim() !== '') this.#lines.push({ text: this.#text, size: this.#size, y: this.#y });
+    // A copy, because a part of the page's content would keep all of it.
+    const text = this.#isLatin ? Buffer.from(this.#text, 'latin1').toString('latin1') : this.#text;
+    if (text.trim() !== '') this.#lines.push({ text, size: this.#size, y: this.#y });
     this.#text = '';
+    this.#endsBlank = false;
+    this.#isLatin = true;
     this.#size = 0;
   }
 }
 
-function matrixOf(operands: readonly Value[]): Matrix {
-  const [a, b, c, d, e, f] = operands.map(Number);
-  return [a ?? 1, b ?? 0, c ?? 0, d ?? 1, e ?? 0, f ?? 0];
+function matrixOf(operands: Operands): Matrix {
+  return [
+    numberOr(1, operands[0]),
+    numberOr(0, operands[1]),
+    numberOr(0, operands[2]),
+    numberOr(1, operands[3]),
+    numberOr(0, operands[4]),
+    numberOr(0, operands[5]),
+  ];
+}
+
+function numberOr(usual: number, value: Value | undefined): number {
+  if (typeof value === 'number') return value;
+  return value === undefined ? usual : Number(value);
 }
 
 /** Goes behind an image within the content. */

@@ -96,23 +96,39 @@ function simpleFont(
   if (mapped !== undefined) for (const [code, text] of mapped) if (code < 256) characters[code] = text;
   const widths = simpleWidths(file, font) ?? standard;
   if (widths === undefined) throw new Unusual('a font without widths');
+  // Codes that are their characters, as almost all of most texts are.
+  const same = Uint8Array.from({ length: 256 }, (_, code) => (characters[code] === String.fromCharCode(code) ? 1 : 0));
   return {
     show(latin1) {
-      let text = '';
+      const { length } = latin1;
       let width = 0;
       let blanks = 0;
-      let unknown = 0;
-      for (let at = 0; at < latin1.length; at++) {
+      let plain = 0;
+      for (let at = 0; at < length; at++) {
         const code = latin1.charCodeAt(at);
-        const character = characters[code];
-        if (character === undefined) unknown += 1;
-        else text += character;
-        width += widths[code] ?? 0;
+        width += widths[code]!;
+        plain += same[code]!;
         if (code === 32) blanks += 1;
       }
-      return { text, width, codes: latin1.length, blanks, unknown };
+      const known = plain === length ? { text: latin1, unknown: 0 } : charactersFor(latin1, characters);
+      return { ...known, width, codes: length, blanks };
     },
   };
+}
+
+/** The characters of codes of one byte. */
+function charactersFor(
+  latin1: string,
+  characters: readonly (string | undefined)[],
+): { readonly text: string; readonly unknown: number } {
+  let text = '';
+  let unknown = 0;
+  for (let at = 0; at < latin1.length; at++) {
+    const character = characters[latin1.charCodeAt(at)];
+    if (character === undefined) unknown += 1;
+    else text += character;
+  }
+  return { text, unknown };
 }
 
 function simpleWidths(file: PdfFile, font: Dictionary): Float64Array | undefined {

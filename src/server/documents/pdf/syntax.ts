@@ -47,6 +47,25 @@ for (const delimiter of '()<>[]{}/%') CLASSES[delimiter.charCodeAt(0)] = 2;
 const DEPTH_MAX = 100;
 const END = new Keyword('');
 
+/** Hexadecimal strings are decoded here: most are short. */
+const SCRATCH = Buffer.allocUnsafeSlow(4_096);
+
+/** Operators of page contents, which are most of the words, by their characters. */
+const OPERATORS = new Map(
+  `q Q cm w J j M d ri i gs m l c v y h re S s f F f* B B* b b* n W W* BT ET Tc Tw Tz TL Tf Tr Ts Td TD Tm T* Tj TJ ' " d0 d1
+   CS cs SC SCN sc scn G g RG rg K k sh BI ID EI Do MP DP BMC BDC EMC BX EX R`
+    .split(/\s+/)
+    .map((word) => [packedWord(word, 0, word.length), new Keyword(word)] as const),
+);
+const OPERATOR_CHARS_MAX = 3;
+
+/** The characters of a short word as one number. */
+function packedWord(text: string, from: number, to: number): number {
+  let packed = 0;
+  for (let at = from; at < to; at++) packed = packed * 256 + text.charCodeAt(at);
+  return packed;
+}
+
 export class Lexer {
   readonly text: string;
   at: number;
@@ -128,9 +147,10 @@ export class Lexer {
     const to = end === -1 ? this.text.length : end;
     const digits = this.text.slice(this.at + 1, to);
     this.at = to + 1;
-    // It stops at the first character that is no digit.
-    const whole = Buffer.from(digits, 'hex');
-    if (whole.length * 2 === digits.length) return new Bytes(whole.toString('latin1'));
+    // Decoding stops at the first character that is no digit.
+    const whole = digits.length <= SCRATCH.length * 2 ? SCRATCH : Buffer.allocUnsafe(digits.length >> 1);
+    const length = whole.write(digits, 'hex');
+    if (length * 2 === digits.length) return new Bytes(whole.toString('latin1', 0, length));
     const even = digits.replace(/[^0-9a-f]/gi, '');
     return new Bytes(Buffer.from(even.length % 2 === 0 ? even : `${even}0`, 'hex').toString('latin1'));
   }
@@ -216,8 +236,11 @@ export class Lexer {
     let at = this.at;
     while (at < text.length && CLASSES[text.charCodeAt(at)] === 0) at++;
     if (at === this.at) at += 1;
-    const word = text.slice(this.at, at);
+    const from = this.at;
     this.at = at;
+    const operator = at - from <= OPERATOR_CHARS_MAX ? OPERATORS.get(packedWord(text, from, at)) : undefined;
+    if (operator !== undefined) return operator;
+    const word = text.slice(from, at);
     if (word === 'true') return true;
     if (word === 'false') return false;
     return word === 'null' ? null : new Keyword(word);
