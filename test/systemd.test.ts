@@ -32,6 +32,13 @@ test('the services start commands and options that exist', async () => {
   }
 });
 
+test('the server gives large freed blocks back to the system, as a service and in the image', () => {
+  const [setting = ''] = /^MALLOC_\w+=\d+$/m.exec(read('granary.service').replaceAll('Environment=', '')) ?? [];
+  assert.notEqual(setting, '');
+  for (const name of ['Dockerfile', join('docs', 'limits.md')])
+    assert.ok(readFileSync(join(UNITS, '..', '..', name), 'utf8').includes(setting), `${name}: ${setting}`);
+});
+
 test('the variables of the services are options of the server, and its folders are writable ones', async () => {
   const { stdout } = await granary(['serve', '--help']);
   for (const name of SERVICES) {
