@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
-import { HOUSEKEEPING_RETRY_MS, OPENED_CACHE_BYTES } from './base/limits.ts';
+import { OPENED_CACHE_BYTES } from './base/limits.ts';
 import {
   CALL_ROWS,
   type Input,
@@ -16,7 +16,6 @@ import {
   type WriteMethod,
 } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
-import type { ShardHealth } from './calls/shard.ts';
 import { subjectOf } from './govern/access/caller.ts';
 import { agentsOf } from './govern/agents/agents.ts';
 import { refuseAccessToMemory, refuseDeactivated } from './govern/decide.ts';
@@ -39,10 +38,12 @@ import { openWalLog } from './log/wal/wal-log.ts';
 import type { WriteAheadOptions } from './log/wal/write-ahead.ts';
 import type { Door } from './maintain/compliance/door.ts';
 import { Housekeeper } from './maintain/housekeeping/housekeeper.ts';
-import { type RebuildServices, rebuild } from './maintain/housekeeping/rebuild.ts';
+import type { RebuildServices } from './maintain/housekeeping/rebuild.ts';
+import { Repairs } from './maintain/housekeeping/repairs.ts';
 import { replayAfter } from './maintain/housekeeping/replay.ts';
 import { liveSegmentsDirectory } from './maintain/housekeeping/segments-directory.ts';
 import { inSlices } from './maintain/housekeeping/slices.ts';
+import { shardHealth } from './maintain/reports/health.ts';
 import { audited, auditRefusedRead, isAudited } from './read-audit.ts';
 import { type AtOnce, readCalls, recordCalls } from './reads.ts';
 import { isAuditRecord } from './record/record.ts';
@@ -95,10 +96,6 @@ export interface EngineOptions {
 const NOTES: ReadonlySet<string> = new Set(['nothing', 'trail', 'idempotency']);
 /** The embedder of a memory until one is known. It has made no vectors, so any existing vectors are used. */
 const NO_EMBEDDER = { name: 'none', dimensions: 1 };
-/** Maximum number of repairs in the health report. */
-const REPAIRS_NAMED_MAX = 20;
-/** Maximum number of detailed reasons in the health report; counts and repairs follow in any case. */
-const REASONS_NAMED_MAX = 400;
 
 type OpenIndex = RebuildServices['openIndex'];
 
@@ -108,15 +105,8 @@ export class Engine {
   readonly #housekeeper: Housekeeper;
   readonly #atOnce: AtOnce<ReadMethod | RecordMethod>;
   readonly #writes: EngineWrites;
-  readonly #onFatal: (error: unknown) => void;
   readonly #rebuildServices: RebuildServices;
-  /** Problems of segments that were rebuilt since this shard was opened. */
-  readonly #repairs: string[] = [];
-  /** Earliest time of the next repair, in the clock's ms. */
-  #repairAtMs = Number.NEGATIVE_INFINITY;
-  /** Earliest time to try unopenable memories again, in the clock's ms. */
-  #askAtMs = Number.NEGATIVE_INFINITY;
-  #repaired: Promise<void> = Promise.resolve();
+  readonly #repairs: Repairs;
   #longCalls = 0;
   #fatal: EngineError | undefined;
 
@@ -127,7 +117,6 @@ export class Engine {
       this.#queue.fail(this.#fatal);
       options.onFatal?.(error);
     };
-    this.#onFatal = fatal;
     this.#queue = new WriteQueue(store, fatal, options.betweenGroups);
     this.#housekeeper = new Housekeeper(store, this.#queue, {
       sealGrains: options.sealGrains,
@@ -135,7 +124,15 @@ export class Engine {
       onFatal: fatal,
     });
     this.#atOnce = {
-      ...readCalls(store, () => this.#health(options.shard)),
+      ...readCalls(store, () =>
+        shardHealth({
+          shard: options.shard,
+          store,
+          queue: this.#queue,
+          repairs: this.#repairs.done,
+          fatal: this.#fatal?.message,
+        }),
+      ),
       ...recordCalls(store, this.#queue.trail),
     };
     this.#rebuildServices = {
@@ -145,6 +142,7 @@ export class Engine {
       directory: options.directory,
       openIndex,
     };
+    this.#repairs = new Repairs(this.#rebuildServices, fatal);
     const door: Door = {
       read: (method, context, input) => this.read(method, context, input),
       write: (method, context, input) => this.write(method, context, input),
@@ -323,7 +321,7 @@ export class Engine {
   /** Runs maintenance for at most `budgetMs`. True if there is more to do. */
   maintain(budgetMs: number): boolean {
     if (this.#fatal !== undefined) return false;
-    if (this.store.index.damaged || this.#hasRepairable()) this.#repair();
+    this.#repairs.run();
     // If the disk rejects the entries, they wait for the next attempt.
     if (this.#queue.trail.isDue(this.store.clock.nowMs())) writeTrail(this.#queue).catch(() => undefined);
     if (!this.store.dueGoals.isEmpty) this.#expireGoals();
@@ -341,35 +339,6 @@ export class Engine {
       ]).catch(() => undefined);
   }
 
-  /** True if a memory's index is damaged and a rebuild would help. Checked at intervals. */
-  #hasRepairable(): boolean {
-    const { damage, clock } = this.store;
-    if (damage.size === 0 || clock.nowMs() < Math.max(this.#askAtMs, this.#repairAtMs)) return false;
-    if (this.store.repairable().length > 0) return true;
-    this.#askAtMs = clock.nowMs() + HOUSEKEEPING_RETRY_MS;
-    return false;
-  }
-
-  /** Rebuilds the segments from the log after a bad block, unless a rebuild is running or has just failed. */
-  #repair(): void {
-    const { store } = this;
-    if (store.clock.nowMs() < this.#repairAtMs || store.log.poisoned !== undefined) return;
-    this.#repairAtMs = Number.POSITIVE_INFINITY;
-    const problems = [...store.index.problems, ...store.repairable().map((memory) => this.#damageReason(memory))];
-    this.#repaired = rebuild(this.#rebuildServices, 0).then(
-      () => {
-        this.#repairAtMs = Number.NEGATIVE_INFINITY;
-        for (const problem of problems) this.#repairs.push(`built again from the log: ${problem}`);
-        this.#repairs.splice(0, Math.max(0, this.#repairs.length - REPAIRS_NAMED_MAX));
-      },
-      (error: unknown) => {
-        // The disk may accept the rebuild later.
-        this.#repairAtMs = store.clock.nowMs() + HOUSEKEEPING_RETRY_MS;
-        if (!(error instanceof EngineError)) this.#onFatal(error);
-      },
-    );
-  }
-
   /** Number of unanswered writes and long calls. */
   get pendingWrites(): number {
     return this.#longCalls;
@@ -378,7 +347,7 @@ export class Engine {
   /** Answers queued calls, seals the tails and closes the files. */
   async close(): Promise<void> {
     this.store.eventBell.close();
-    await this.#repaired;
+    await this.#repairs.idle();
     if (this.#fatal === undefined && this.store.log.poisoned === undefined) {
       await writeTrail(this.#queue).catch(() => undefined);
       await this.#queue.idle();
@@ -413,38 +382,6 @@ export class Engine {
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
     }
-  }
-
-  #damageReason(memory: number): string {
-    return `the index of memory ${memory} is to be built again: ${this.store.damage.reason(memory)}`;
-  }
-
-  #health(shard: number): ShardHealth {
-    const { index, log, quarantine, quarantined, unopened, vectors } = this.store;
-    const reasons: string[] = [];
-    const refusing = log.poisoned ?? log.lapsed ?? log.refusing;
-    if (refusing !== undefined) reasons.push(`writes are refused: ${refusing}`);
-    if (this.#fatal !== undefined) reasons.push(this.#fatal.message);
-    for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
-    for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
-    if (quarantined > quarantine.size) reasons.push(`${quarantined - quarantine.size} more records are quarantined`);
-    for (const memory of this.store.damage.memories()) {
-      if (reasons.length >= REASONS_NAMED_MAX) break;
-      if (!unopened.has(memory)) reasons.push(this.#damageReason(memory));
-    }
-    reasons.push(...index.problems, ...this.#repairs, ...vectors.problems);
-    const { lost } = this.#queue.trail;
-    if (lost > 0) reasons.push(`${lost} reads are missing from audit trails: the log took nothing for too long`);
-    return {
-      shard,
-      ok: refusing === undefined && this.#fatal === undefined,
-      reasons,
-      pendingWrites: this.#queue.pending,
-      tailGrains: index.tailGrains,
-      segments: index.segments,
-      sequence: log.nextSequence - 1,
-      sealedSequence: index.sealedSequence,
-    };
   }
 }
 

@@ -7,8 +7,9 @@
 
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import { INDEX_CHUNKS_OPEN_MAX, INDEX_MEMORIES_OPEN_MAX, INDEX_PROBLEMS_MAX, TAIL_GRAINS_MAX } from '../base/limits.ts';
+import { INDEX_CHUNKS_OPEN_MAX, INDEX_MEMORIES_OPEN_MAX, TAIL_GRAINS_MAX } from '../base/limits.ts';
 import type { Log, Sequence } from '../log/log.ts';
+import { DamagedChunks } from './damaged-chunks.ts';
 import type { CorruptBlock, Sliced } from './files/section.ts';
 import { type SegmentChange, SegmentChanges } from './files/segment-change.ts';
 import type { SegmentFile } from './files/segment-file.ts';
@@ -74,9 +75,7 @@ export class ShardIndex {
   readonly #sealed: TailSealing;
   readonly #rewrites: SegmentRewrites;
   readonly #dropped = new Set<number>();
-  /** Chunks with a bad block: file to memories. */
-  readonly #damaged = new Map<SegmentFile, Set<number>>();
-  readonly #problems: string[];
+  readonly #damaged: DamagedChunks;
   #active: TailSet;
   #frozen: { readonly tails: TailSet; readonly upTo: Sequence } | undefined;
   #sealing = false;
@@ -97,7 +96,7 @@ export class ShardIndex {
         this.#segments.distrust(error.message);
       }
     }
-    this.#problems = [...this.#segments.problems];
+    this.#damaged = new DamagedChunks(this.#segments);
     this.#active = new TailSet(this.#segments.sealedSequence);
     this.#publishedSequence = this.#segments.sealedSequence;
     this.#changes = new SegmentChanges(this.#segments, bitmaps, this.#dropped);
@@ -108,8 +107,8 @@ export class ShardIndex {
       removed: this.removed,
       changes: this.#changes,
       isDropped: (memory) => this.#dropped.has(memory),
-      isDamaged: (file, memory) => this.#damaged.get(file)?.has(memory) ?? false,
-      isUsable: this.#isUsable,
+      isDamaged: (file, memory) => this.#damaged.has(file, memory),
+      isUsable: (file) => this.#damaged.isUsable(file),
       onCorrupt: (file, memory, error) => this.#damage(file, memory, error),
       hold: () => this.hold(),
     });
@@ -162,20 +161,17 @@ export class ShardIndex {
 
   /** Problems of the segments, as text. */
   get problems(): readonly string[] {
-    return this.#problems;
+    return this.#damaged.problems;
   }
 
   /** True when a live chunk of the memory cannot be read. Queries are then answered from the others. */
   isDamaged(memory: number): boolean {
-    for (const [file, memories] of this.#damaged)
-      if (memories.has(memory) && !this.#segments.isDead(file, memory)) return true;
-    return false;
+    return this.#damaged.hasOf(memory);
   }
 
   /** True when any live chunk cannot be read: the segments must be rebuilt from the log. */
   get damaged(): boolean {
-    for (const file of this.#damaged.keys()) if (!this.#isUsable(file)) return true;
-    return false;
+    return this.#damaged.any;
   }
 
   /** Paths of the live segment files, for a backup. They stay until a change is committed. */
@@ -323,7 +319,6 @@ export class ShardIndex {
       this.#active = new TailSet(0);
       this.#frozen = undefined;
       this.#publishedSequence = 0;
-      this.#problems.length = 0;
       this.#damaged.clear();
     });
   }
@@ -354,7 +349,7 @@ export class ShardIndex {
   /** Puts a change in force, after the transaction with its state. */
   commit(change: SegmentChange): void {
     this.#changes.commit(change);
-    for (const file of this.#damaged.keys()) if (!this.#segments.files.includes(file)) this.#damaged.delete(file);
+    this.#damaged.forgetReplaced();
     for (const memory of this.#memories.values()) memory.forgetTails();
     this.#version += 1;
   }
@@ -400,12 +395,6 @@ export class ShardIndex {
     return this.#changes.make('drop', { dead: files.map((file) => [file, memory] as const) });
   }
 
-  /** False for a file whose live chunks cannot all be read. */
-  readonly #isUsable = (file: SegmentFile): boolean => {
-    for (const memory of this.#damaged.get(file) ?? []) if (!this.#segments.isDead(file, memory)) return false;
-    return true;
-  };
-
   #reached(sequence: Sequence): void {
     if (sequence > this.#publishedSequence) this.#publishedSequence = sequence;
   }
@@ -417,10 +406,6 @@ export class ShardIndex {
       this.#memories.delete(number);
       if (this.#memories.size < INDEX_MEMORIES_OPEN_MAX && this.#openChunks < INDEX_CHUNKS_OPEN_MAX) return;
     }
-  }
-
-  #problem(text: string): void {
-    if (this.#problems.length < INDEX_PROBLEMS_MAX) this.#problems.push(text);
   }
 
   #makeView(options: ShardIndexOptions): ShardView {
@@ -437,17 +422,13 @@ export class ShardIndex {
       opened: (chunks) => {
         this.#openChunks += chunks;
       },
-      isDamaged: (file, memory) => this.#damaged.get(file)?.has(memory) ?? false,
+      isDamaged: (file, memory) => this.#damaged.has(file, memory),
       onCorrupt: (file, memory) => (error) => this.#damage(file, memory, error),
     };
   }
 
   /** Marks the chunk as damaged: from now on the shard goes on without it. */
   #damage(file: SegmentFile, memory: number, error: CorruptBlock): void {
-    const memories = this.#damaged.get(file) ?? new Set();
-    if (memories.has(memory)) return;
-    this.#damaged.set(file, memories.add(memory));
-    this.#problem(`segment block is bad, memory ${memory} is searched without it: ${error.message}`);
-    this.#version += 1;
+    if (this.#damaged.add(file, memory, error)) this.#version += 1;
   }
 }

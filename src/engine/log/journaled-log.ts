@@ -9,7 +9,8 @@ import { SCAN_PAGE_BYTES, SCAN_PAGE_RECORDS, SEQUENCE_MAX, WAL_PIECE_BYTES, WAL_
 import { checkAppend, isNothing } from './append-check.ts';
 import { unframe } from './frame.ts';
 import type { CheckpointedLog, Journal } from './journal.ts';
-import type { LmdbLog, StatePage } from './lmdb/lmdb-log.ts';
+import type { LmdbLog } from './lmdb/lmdb-log.ts';
+import type { StatePage } from './lmdb/lmdb-reads.ts';
 import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from './log.ts';
 import { endOf, type NumberedAppend, numberAppend } from './numbered-append.ts';
 import { PendingAppends } from './pending.ts';

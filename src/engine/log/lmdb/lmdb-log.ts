@@ -14,23 +14,21 @@
 // and lets readers see a commit before it is durable. That gains nothing here, because one append is in flight at a
 // time (measured: equal). Environments of one thread do overlap: each has its own writer job in libuv's pool, which has
 // UV_THREADPOOL_SIZE threads for the whole process.
-import { closeSync, fchmodSync, fsyncSync, openSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
-import { defined } from '../../base/defined.ts';
 import { makeFolder, storageError, syncDirectory } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
-import { LOG_REFUSING_MS, SCAN_PAGE_BYTES, SCAN_PAGE_RECORDS, SEQUENCE_MAX } from '../../base/limits.ts';
+import { LOG_REFUSING_MS, SEQUENCE_MAX } from '../../base/limits.ts';
 import { checkAppend, isNothing } from '../append-check.ts';
-import { unframe } from '../frame.ts';
-import { type Append, CorruptRecord, type Log, type LogRecord, type Sequence } from '../log.ts';
+import type { Append, CorruptRecord, Log, LogRecord, Sequence } from '../log.ts';
 import { endOf, frameAt, type NumberedAppend, numberAppend, recordCount } from '../numbered-append.ts';
+import { copyEnvironment } from './copy.ts';
 import {
   APPENDS_KEY,
   appendsOf,
   appendsValue,
   beginAppends,
-  type Databases,
   type Environment,
   NEXT_KEY,
   nextSequenceOf,
@@ -39,7 +37,7 @@ import {
   stampOrCheck,
 } from './environment.ts';
 import { judgeFailure } from './failure.ts';
-import { checkPages } from './pages.ts';
+import { LmdbReads, type StatePage, stateKey } from './lmdb-reads.ts';
 import { checkBeforeOpen, DATA_FILE } from './preflight.ts';
 import { Room } from './room.ts';
 import type { LogStamp } from './stamp.ts';
@@ -73,12 +71,6 @@ export interface LmdbLog extends Log {
   page(start: Sequence, end: Sequence): readonly (LogRecord | CorruptRecord)[];
   /** A page of the state entries with this prefix, after the key `after`, in key order. */
   statePage(prefix: string, after: string | undefined): StatePage;
-}
-
-export interface StatePage {
-  readonly entries: readonly (readonly [key: string, value: Uint8Array])[];
-  /** The last key of a page that others may follow; undefined when none does. */
-  readonly last: string | undefined;
 }
 
 /** Folders that are open in this thread. A second handle would keep its own, wrong next sequence number. */
@@ -125,15 +117,9 @@ interface Refused {
   readonly isCounted: boolean;
 }
 
-class LmdbEnvironmentLog implements LmdbLog {
-  readonly directory: string;
+class LmdbEnvironmentLog extends LmdbReads implements LmdbLog {
   readonly stamp: LogStamp;
   readonly #room: Room;
-  /** The environment with its databases. Read-only after a fatal error. */
-  #root: Environment['root'];
-  #databases: Databases;
-  /** The reason why reads fail at the moment. */
-  #unreadable: EngineError | undefined;
   #next: Sequence;
   /** The append counter as this owner left it. */
   #appends: number;
@@ -141,17 +127,14 @@ class LmdbEnvironmentLog implements LmdbLog {
   #backups = new Set<Promise<void>>();
   #poisoned: string | undefined;
   #refused: Refused | undefined;
-  #closed = false;
 
-  constructor(directory: string, { root, databases }: Environment, stamp: LogStamp) {
-    this.directory = directory;
+  constructor(directory: string, environment: Environment, stamp: LogStamp) {
+    super(directory, environment);
     this.stamp = stamp;
     this.#room = new Room(directory);
-    this.#root = root;
-    this.#databases = databases;
     // Read first: if another process appends in between, the next append notices it.
-    this.#appends = appendsOf(databases, directory);
-    this.#next = nextSequenceOf(databases);
+    this.#appends = appendsOf(environment.databases, directory);
+    this.#next = nextSequenceOf(environment.databases);
   }
 
   get nextSequence(): Sequence {
@@ -183,7 +166,7 @@ class LmdbEnvironmentLog implements LmdbLog {
   }
 
   async apply(appends: readonly NumberedAppend[]): Promise<void> {
-    assert(!this.#closed, 'a closed log takes nothing');
+    assert(!this.closed, 'a closed log takes nothing');
     assert(this.#inFlight === undefined, 'one append is in flight at a time');
     if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
     checkNumbers(appends, this.#appends, this.#next);
@@ -229,7 +212,7 @@ class LmdbEnvironmentLog implements LmdbLog {
    * of the writes. Nothing here may throw between the first put and the last: puts queued by then would be committed.
    */
   #commit(appends: readonly NumberedAppend[], last: NumberedAppend): Promise<boolean> {
-    const databases = this.#databases;
+    const databases = this.databases;
     const states = appends.flatMap(({ state }) => state.map(([key, framed]) => [stateKey(key), framed] as const));
     const removes = appends.some(({ removals }) => removals.length > 0);
     const next = Buffer.alloc(4);
@@ -251,8 +234,8 @@ class LmdbEnvironmentLog implements LmdbLog {
 
   checkOwner(): void {
     if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
-    const appends = this.#reading((databases) => {
-      this.#root.resetReadTxn();
+    const appends = this.reading((databases) => {
+      this.root.resetReadTxn();
       return appendsOf(databases, this.directory);
     });
     // An append of this owner may be on disk before its promise resolves. It makes the same check itself.
@@ -270,8 +253,8 @@ class LmdbEnvironmentLog implements LmdbLog {
   async #refusal(error: unknown, bytes: number): Promise<EngineError> {
     if (error instanceof EngineError) return error;
     const probe = (): void => {
-      this.#root.resetReadTxn();
-      this.#databases.stamp.getBinary(STAMP_KEY);
+      this.root.resetReadTxn();
+      this.databases.stamp.getBinary(STAMP_KEY);
     };
     const { reason, kind } = await judgeFailure(error, probe, this.directory, bytes);
     if (kind === 'no room') return this.#noRoom(reason, bytes, false);
@@ -282,121 +265,16 @@ class LmdbEnvironmentLog implements LmdbLog {
 
   /** After a fatal error LMDB refuses readers too. A read-only environment shows the last commit again. */
   async #reopenForReading(): Promise<void> {
-    this.#unreadable = new EngineError('STO-E002', `${this.directory} is being reopened: try again later`);
+    this.unreadable = new EngineError('STO-E002', `${this.directory} is being reopened: try again later`);
     try {
-      await this.#root.close();
+      await this.root.close();
       const { root, databases } = openEnvironment(this.directory, { readOnly: true });
-      this.#databases = databases;
-      this.#root = root;
-      this.#unreadable = undefined;
+      this.databases = databases;
+      this.root = root;
+      this.unreadable = undefined;
     } catch (error) {
-      this.#unreadable = storageError(`${this.directory} cannot be read`, error);
+      this.unreadable = storageError(`${this.directory} cannot be read`, error);
     }
-  }
-
-  /** Runs a read and converts LMDB's own errors to STO-E001. */
-  #reading<T>(read: (databases: Databases) => T): T {
-    assert(!this.#closed, 'a closed log gives nothing');
-    if (this.#unreadable !== undefined) throw this.#unreadable;
-    try {
-      return read(this.#databases);
-    } catch (error) {
-      throw storageError(`${this.directory} cannot be read`, error);
-    }
-  }
-
-  read(sequence: Sequence): Uint8Array | undefined {
-    // The buffer is the library's, and its next read overwrites it. Copy it at once.
-    const framed = this.#reading(({ records }) => records.getBinaryFast(sequence));
-    if (framed === undefined) return undefined;
-    return unframe(framed, framed.length, sequence) ?? fail(new CorruptRecord(sequence, 'its checksum is wrong'));
-  }
-
-  peek<T>(sequence: Sequence, look: (bytes: Buffer) => T): T | undefined {
-    const framed = this.#reading(({ records }) => records.getBinaryFast(sequence));
-    return framed === undefined ? undefined : look(framed);
-  }
-
-  *scan(from: Sequence, to: Sequence = SEQUENCE_MAX + 1): IterableIterator<LogRecord | CorruptRecord> {
-    for (let start = Math.max(from, 1); start < to; ) {
-      const page = this.page(start, to);
-      yield* page;
-      if (page.length === 0) return;
-      start = page[page.length - 1]!.sequence + 1;
-    }
-  }
-
-  /** No cursor outlives this call, so a slow reader pins no old pages. */
-  page(start: Sequence, to: Sequence): (LogRecord | CorruptRecord)[] {
-    return this.#reading(({ records }) => {
-      const page: (LogRecord | CorruptRecord)[] = [];
-      let bytesLeft = SCAN_PAGE_BYTES;
-      for (const { key: sequence, value } of records.getRange({ start, end: to, limit: SCAN_PAGE_RECORDS })) {
-        const bytes = unframe(value, value.length, sequence);
-        page.push(bytes === undefined ? new CorruptRecord(sequence, 'its checksum is wrong') : { sequence, bytes });
-        bytesLeft -= value.length;
-        if (bytesLeft <= 0) break;
-      }
-      return page;
-    });
-  }
-
-  getState(key: string): Uint8Array | undefined {
-    const framed = this.#reading(({ state }) => state.getBinaryFast(stateKey(key)));
-    return framed === undefined ? undefined : this.#unframeState(key, framed, framed.length);
-  }
-
-  *scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]> {
-    for (let after: string | undefined; ; ) {
-      const { entries, last } = this.statePage(prefix, after);
-      yield* entries;
-      if (last === undefined) return;
-      after = last;
-    }
-  }
-
-  statePage(prefix: string, after: string | undefined): StatePage {
-    // The smallest key after `after`.
-    const from = after === undefined ? prefix : `${after}\0`;
-    const start = from === '' ? undefined : Buffer.from(from, 'latin1');
-    const range = defined({ limit: SCAN_PAGE_RECORDS, start, end: endOfPrefix(prefix) });
-    return this.#reading(({ state }) => {
-      const entries: (readonly [string, Uint8Array])[] = [];
-      let bytesLeft = SCAN_PAGE_BYTES;
-      for (const { key, value } of state.getRange(range)) {
-        const name = key.toString('latin1');
-        entries.push([name, this.#unframeState(name, value, value.length)]);
-        bytesLeft -= value.length;
-        if (bytesLeft <= 0) break;
-      }
-      // Most prefixes have few entries: a second look would cost as much as the first, only to find nothing.
-      const isFull = bytesLeft <= 0 || entries.length === SCAN_PAGE_RECORDS;
-      return { entries, last: isFull ? entries.at(-1)?.[0] : undefined };
-    });
-  }
-
-  #unframeState(key: string, framed: Buffer, length: number): Buffer {
-    const damaged = `state "${key}" in ${this.directory}: its checksum is wrong`;
-    return unframe(framed, length, 0) ?? fail(new EngineError('STO-E001', damaged));
-  }
-
-  /** Runs in a read transaction, so that no page of the tree is overwritten during the walk. */
-  *checkFiles(): Generator<void, string | undefined, void> {
-    assert(!this.#closed, 'a closed log gives nothing');
-    if (this.#unreadable !== undefined) return this.#unreadable.message;
-    const reading = this.#root.useReadTransaction();
-    try {
-      for (const _ of checkPages(join(this.directory, DATA_FILE), { whole: true })) yield;
-      return undefined;
-    } catch (error) {
-      return storageError(`${this.directory} cannot be read`, error).message;
-    } finally {
-      reading.done();
-    }
-  }
-
-  bytesOnDisk(): number {
-    return statSync(join(this.directory, DATA_FILE)).size;
   }
 
   /**
@@ -405,10 +283,10 @@ class LmdbEnvironmentLog implements LmdbLog {
    * room, and only the destruction of a key makes data unreadable.
    */
   async backup(directory: string): Promise<void> {
-    assert(!this.#closed, 'a closed log gives nothing');
-    if (this.#unreadable !== undefined) throw this.#unreadable;
+    assert(!this.closed, 'a closed log gives nothing');
+    if (this.unreadable !== undefined) throw this.unreadable;
     assert(readdirSync(directory).length === 0, 'a backup goes into an empty folder');
-    const copying = this.#copy(directory);
+    const copying = copyEnvironment(this.root, this.directory, directory);
     this.#backups.add(copying);
     try {
       await copying;
@@ -417,32 +295,13 @@ class LmdbEnvironmentLog implements LmdbLog {
     }
   }
 
-  async #copy(directory: string): Promise<void> {
-    const copy = join(directory, DATA_FILE);
-    try {
-      await this.#root.backup(directory, true);
-      const descriptor = openSync(copy, 'r+');
-      try {
-        // LMDB creates the file readable to others.
-        fchmodSync(descriptor, 0o600);
-        fsyncSync(descriptor);
-      } finally {
-        closeSync(descriptor);
-      }
-      syncDirectory(directory);
-    } catch (error) {
-      rmSync(copy, { force: true });
-      throw storageError(`the backup of ${this.directory} failed`, error);
-    }
-  }
-
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.closed) return;
+    this.closed = true;
     await this.#inFlight?.done;
     await Promise.allSettled(this.#backups);
     // When reads fail, the environment is closed already and its read-only successor could not be opened.
-    if (this.#unreadable === undefined) await this.#root.close();
+    if (this.unreadable === undefined) await this.root.close();
     openDirectories.delete(this.directory);
   }
 }
@@ -456,20 +315,4 @@ function checkNumbers(appends: readonly NumberedAppend[], newest: number, next: 
     number = append.number;
     first = endOf(append);
   }
-}
-
-function stateKey(key: string): Buffer {
-  return Buffer.from(key, 'latin1');
-}
-
-/** The smallest key after all keys with this prefix. Keys are ASCII, so the last byte can be raised. */
-function endOfPrefix(prefix: string): Buffer | undefined {
-  if (prefix === '') return undefined;
-  const end = Buffer.from(prefix, 'latin1');
-  end[end.length - 1]! += 1;
-  return end;
-}
-
-function fail(error: Error): never {
-  throw error;
 }

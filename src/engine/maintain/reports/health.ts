@@ -1,0 +1,49 @@
+// The health report of a shard.
+import type { ShardHealth } from '../../calls/shard.ts';
+import type { Store } from '../../store/store.ts';
+import type { WriteQueue } from '../../write/queue.ts';
+
+/** Maximum number of detailed reasons; counts and repairs follow in any case. */
+const REASONS_NAMED_MAX = 400;
+
+export interface HealthSources {
+  readonly shard: number;
+  readonly store: Store;
+  readonly queue: WriteQueue;
+  /** Problems that were repaired since the shard was opened. */
+  readonly repairs: readonly string[];
+  /** The reason why the shard stopped after an internal error. */
+  readonly fatal: string | undefined;
+}
+
+export function shardHealth({ shard, store, queue, repairs, fatal }: HealthSources): ShardHealth {
+  const { index, log, quarantine, quarantined, unopened, vectors } = store;
+  const reasons: string[] = [];
+  const refusing = log.poisoned ?? log.lapsed ?? log.refusing;
+  if (refusing !== undefined) reasons.push(`writes are refused: ${refusing}`);
+  if (fatal !== undefined) reasons.push(fatal);
+  for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
+  for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
+  if (quarantined > quarantine.size) reasons.push(`${quarantined - quarantine.size} more records are quarantined`);
+  for (const memory of store.damage.memories()) {
+    if (reasons.length >= REASONS_NAMED_MAX) break;
+    if (!unopened.has(memory)) reasons.push(damageReason(store, memory));
+  }
+  reasons.push(...index.problems, ...repairs, ...vectors.problems);
+  const { lost } = queue.trail;
+  if (lost > 0) reasons.push(`${lost} reads are missing from audit trails: the log took nothing for too long`);
+  return {
+    shard,
+    ok: refusing === undefined && fatal === undefined,
+    reasons,
+    pendingWrites: queue.pending,
+    tailGrains: index.tailGrains,
+    segments: index.segments,
+    sequence: log.nextSequence - 1,
+    sealedSequence: index.sealedSequence,
+  };
+}
+
+export function damageReason({ damage }: Store, memory: number): string {
+  return `the index of memory ${memory} is to be built again: ${damage.reason(memory)}`;
+}
