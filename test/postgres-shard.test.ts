@@ -158,3 +158,21 @@ test('a node whose lease has ended answers nothing, and answers again when it is
   await engine.abandon();
   await other.close();
 });
+
+test('segments that an empty folder lacks are built again, and are no problem', async (t) => {
+  const place = await placeOf(t);
+  if (place === undefined) return;
+  let engine = await place.open();
+  await engine.write('attachMemory', context, { settings: settingsOf(1) });
+  const hash = await addBelief(engine, 1, { subject: 'ann', object: 'a thing' });
+  await engine.write('flush', context, {});
+  const { segments } = engine.read('health', context, undefined as never);
+  assert.ok(segments > 0);
+  await engine.close();
+  rmSync(join(place.root, 'a'), { recursive: true });
+  engine = await place.open();
+  assert.deepEqual(engine.read('health', context, undefined as never).reasons, []);
+  assert.equal(await get(engine, hash), undefined);
+  assert.deepEqual(recalled(engine, 1, 'thing'), [hash]);
+  await engine.close();
+});

@@ -264,6 +264,29 @@ test('a backup of a server on a database is restored into a directory without on
   assert.equal(report.result.finding_count, 0, JSON.stringify(report));
 });
 
+test('a shard that another owner took and left is opened again', async (t) => {
+  const database = await testDatabase(t);
+  if (database === undefined) return;
+  const directory = join(temporaryDirectory(t), 'data');
+  const server = await started(t, { url: database.url, directory });
+  const { ann, bob } = await fill(server);
+  const sql = await Database.open(database.url);
+  t.after(() => sql.close());
+  // As an owner does that takes both shards and gives them back.
+  await sql.ask((ask) => ask`UPDATE granary_shards SET token = token + 1, owner = NULL WHERE shard < 2`);
+  await sql.ask(
+    (ask) => ask`INSERT INTO granary_owners SELECT shard, token, '\\x00', appends FROM granary_shards WHERE shard < 2`,
+  );
+  await eventually('a write is taken again', async () => {
+    const { status } = await ask(server, 'POST', `${M}/add`, belief('carl', 'black tea', 'carl'));
+    assert.ok([200, 201, 500, 503].includes(status), String(status));
+    return status < 300;
+  });
+  const hashes = await found(server, 'tea');
+  assert.ok([ann, bob].every((hash) => hashes.includes(hash)) && hashes.length === 3, hashes.join());
+  assert.equal(await server.stop(), 0);
+});
+
 test('without its database a server answers 503 and goes on by itself when it is back', {
   skip: NO_POSTGRES,
 }, async (t) => {

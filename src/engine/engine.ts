@@ -179,7 +179,9 @@ export class Engine {
     const budget = new HeapBudget(options.indexHeapBytes);
     store.opened = new OpenedCache(budget, options.openedCacheBytes ?? OPENED_CACHE_BYTES);
     const tokens = indexKeys(store);
-    const openIndex: OpenIndex = (directory, state) => ShardIndex.open({ directory, log: state, budget, keys: tokens });
+    const isCache = options.database !== undefined;
+    const openIndex: OpenIndex = (directory, state) =>
+      ShardIndex.open({ directory, isCache, log: state, budget, keys: tokens });
     store.index = openIndex(liveSegmentsDirectory(options.directory, log), log);
     store.vectors = VectorIndex.open({
       directory: join(options.directory, 'vectors'),

@@ -327,12 +327,12 @@ interface OpenKeys {
 
 /** The API keys. A new deployment gets its first one. */
 async function openKeys({ config, clock, lifecycle }: Starting, data: Data): Promise<OpenKeys> {
-  const { control, keyFiles, masterKeys, database } = data;
+  const { control, keyFiles, masterKeys, stored } = data;
   const keys = new Keys(control, clock);
   const firstKey = await ensureBootstrapKey(
     {
       folder: keyFolderOf(config.dataDir),
-      stored: database && { files: keyFiles, master: masterKeys.current },
+      stored: stored && { files: keyFiles, master: masterKeys.current },
     },
     keys,
     config.bootstrapKey,

@@ -1,6 +1,7 @@
 // Runs the suite on every transport: an engine, shards without and with threads, both HTTP listeners, gRPC.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { NO_POSTGRES } from '../support/postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { ADD } from './cases/add.ts';
 import { CAL } from './cases/cal.ts';
@@ -40,6 +41,18 @@ async function overGrpc(partitions: number, workers: '0' | '1' = '1'): Promise<T
   return grpcTarget(`gRPC, ${workers} workers`, client, new HttpClient(http, key), partitions);
 }
 
+/** The data lie in a database. */
+function storedServer(): Promise<TestServer> {
+  const running = SERVERS.get('store') ?? startTestServer({ shards: '4', workers: '1' }, { onPostgres: true });
+  SERVERS.set('store', running);
+  return running;
+}
+
+async function onPostgres(): Promise<Target> {
+  const { http, grpc, key } = await storedServer();
+  return grpcTarget('gRPC, on PostgreSQL', GrpcClient.open(grpc, key), new HttpClient(http, key), 2);
+}
+
 let pooled: Promise<readonly Target[]> | undefined;
 async function threads(at: number): Promise<Target> {
   pooled ??= threadsTargets({ shards: 4, workers: 2, partitions: [1, 4] });
@@ -57,6 +70,7 @@ const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   'gRPC without worker threads, 2 partitions': () => overGrpc(2, '0'),
   'HTTP on uWebSockets.js': () => overHttp('uws', 1),
   'HTTP on node:http, 2 partitions': () => overHttp('node', 2),
+  ...(NO_POSTGRES === undefined ? { 'gRPC, 2 partitions, on PostgreSQL': onPostgres } : {}),
 };
 
 after(async () => {

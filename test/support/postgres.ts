@@ -2,7 +2,7 @@
 // instance serves all tests of a process; each test makes a database of its own in it.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, cpSync, existsSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // biome-ignore format: one row
+import { chmodSync, chownSync, copyFileSync, cpSync, existsSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // biome-ignore format: one row
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -45,12 +45,27 @@ export class PostgresInstance {
     this.#settings = settings;
   }
 
-  /** `isDurable`: with fsync, for tests that kill it. Throws when it does not start. */
-  static async start({ isDurable = false }: { readonly isDurable?: boolean } = {}): Promise<PostgresInstance> {
+  /**
+   * `isDurable`: with fsync, for tests that kill it. `tls`: paths of the certificate with which it offers TLS, and of its key.
+   * Throws when it does not start.
+   */
+  static async start({
+    isDurable = false,
+    tls,
+  }: {
+    readonly isDurable?: boolean;
+    readonly tls?: { readonly certificate: string; readonly key: string };
+  } = {}): Promise<PostgresInstance> {
     const folder = mkdtempSync(join(tmpdir(), 'granary-postgres-'));
     const password = randomBytes(16).toString('hex');
     prepare(folder, password);
-    const settings = isDurable ? SETTINGS : [...SETTINGS, ...FAST];
+    const settings = [
+      ...SETTINGS,
+      ...(isDurable ? [] : FAST),
+      ...(tls === undefined
+        ? []
+        : ['ssl=on', `ssl_cert_file=${own(folder, tls.certificate)}`, `ssl_key_file=${own(folder, tls.key)}`]),
+    ];
     // Another process may take the port before PostgreSQL does.
     for (let tries = 1; ; tries++) {
       const instance = new PostgresInstance(folder, await freePort(), password, settings);
@@ -203,6 +218,16 @@ function copyNative(target: string): void {
     const path = join(dirname(target), link.target);
     if (!existsSync(path) && existsSync(join(dirname(target), link.source))) symlinkSync(basename(link.source), path);
   }
+}
+
+/** A copy that belongs to the user of PostgreSQL alone. */
+function own(folder: string, file: string): string {
+  const { ids } = placesOf(folder);
+  const path = join(folder, basename(file));
+  copyFileSync(file, path);
+  chmodSync(path, 0o600);
+  if (ids !== undefined) chownSync(path, ids.uid, ids.gid);
+  return path;
 }
 
 function run(program: string, options: readonly string[], ids: Ids): void {

@@ -17,7 +17,7 @@ export class TcpProxy {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('a listening server has a port');
     const proxy = new TcpProxy(server, address.port, port);
-    t.after(() => proxy.#close());
+    t.after(() => proxy.stop());
     return proxy;
   }
 
@@ -59,7 +59,8 @@ export class TcpProxy {
     }
   }
 
-  #close(): void {
+  /** Ends all connections, and takes no new ones. */
+  stop(): void {
     this.#server.close();
     this.cut();
   }

@@ -313,10 +313,12 @@ export const DATABASE_ANSWER_MS = 15_000;
 /** The pause before an append is sent to the database again: the first one, and the longest. */
 export const DATABASE_RETRY_FIRST_MS = 20;
 export const DATABASE_RETRY_MS = 1_000;
-/** How long an append is sent again while its outcome is unknown; beyond: the log refuses writes until it is opened again. */
-export const DATABASE_UNKNOWN_MS = 120_000;
+/** How long a closing log goes on to send an append whose outcome is unknown. */
+export const DATABASE_CLOSING_MS = 5_000;
 /** The shortest lease: it is renewed three times within it. */
 export const LEASE_MS_MIN = 1_000;
+/** Between two looks at shards of a store that must be opened again. */
+export const STORE_WATCH_MS = 1_000;
 /** Between two attempts of a start to reach its store, or to get a shard of it. */
 export const STORE_RETRY_MS = 250;
 /** The share of a lease by which its owner gives up a shard before the lease ends by the database's clock. */

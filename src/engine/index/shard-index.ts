@@ -39,6 +39,8 @@ export type { IndexKeys } from './index-keys.ts';
 export interface ShardIndexOptions {
   /** `shard-N/segments`; created if missing. */
   readonly directory: string;
+  /** The folder may be emptied between two runs: missing segments are built again without a word. */
+  readonly isCache?: boolean | undefined;
   /** Used only for its state. */
   readonly log: Pick<Log, 'getState' | 'scanState'>;
   readonly budget: HeapBudget;
@@ -84,7 +86,7 @@ export class ShardIndex {
   #openChunks = 0;
 
   private constructor(options: ShardIndexOptions) {
-    this.#segments = SegmentSet.open(options.directory, options.log);
+    this.#segments = SegmentSet.open(options.directory, options.log, options.isCache === true);
     this.#keys = options.keys;
     const bitmaps = [this.removed, this.erased, this.superseded, ...Object.values(this.verification)];
     for (const bitmap of bitmaps) {

@@ -229,6 +229,7 @@ export class JournaledLog implements Log, CheckpointedLog {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#journal.closing?.();
     await this.#inFlight?.catch(() => undefined);
     await this.checkpoint().catch(() => undefined);
     await this.#journal.detach(this, this.#pending.isEmpty);

@@ -1,10 +1,10 @@
 // The control store: entities in memory, their records in the control log, changes in groups of one transaction.
 import type { KeyObject } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { assert } from '../../engine/base/assert.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { CONTROL_GROUP_MAX, CONTROL_PENDING_MAX, FINDINGS_MAX } from '../../engine/base/limits.ts';
+import { CLOSE_MS, CONTROL_GROUP_MAX, CONTROL_PENDING_MAX, FINDINGS_MAX } from '../../engine/base/limits.ts';
 import { open, seal } from '../../engine/crypto/envelope.ts';
 import { type AuditEntry, type AuditHead, checkChain, extendChain, GENESIS } from '../../engine/govern/trail/audit.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
@@ -348,9 +348,9 @@ export class ControlStore {
     this.#recordKeys?.copyTo(keysDirectory);
   }
 
-  /** Waits for running changes, then closes the log. */
+  /** Waits for running changes, at most `CLOSE_MS`, since a database may be away; then closes the log. */
   async close(): Promise<void> {
-    await this.#draining;
+    await Promise.race([this.#draining, pause(CLOSE_MS, undefined, { ref: false })]);
     await this.#log.close();
     this.#recordKeys?.close();
   }

@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import type { KeyFiles } from '../../engine/keys/key-files.ts';
 import type { LoadedMasterKey } from '../../engine/keys/master-key.ts';
 import type { DatabaseOptions } from '../../engine/log/postgres/postgres-log.ts';
+import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import { openControlKey } from '../control/control-key.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { Layout } from '../data-directory.ts';
@@ -21,7 +22,16 @@ export interface Data extends Keyring {
   readonly layout: Layout;
   readonly control: ControlStore;
   /** Where the logs and their keys lie, if not in the data directory. */
-  readonly database?: DatabaseOptions | undefined;
+  readonly stored?: StoredShards | undefined;
+}
+
+/** Shards whose logs lie in a database. */
+export interface StoredShards {
+  readonly database: DatabaseOptions;
+  /** Why the shard may not answer at the moment; undefined while it may. */
+  readonly lapsed: (shard: number) => string | undefined;
+  /** Opens shards again whose logs take nothing any more. Returns a function that stops it. */
+  readonly watch: (shards: Pick<ShardSet, 'shards' | 'open' | 'shut' | 'isOpen'>) => () => void;
 }
 
 /** Opens the keys of the deployment, which are durable when it resolves. */

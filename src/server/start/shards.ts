@@ -22,12 +22,12 @@ import type { Starting } from './starting.ts';
 
 export async function startShards(
   { config, deps, log, lifecycle }: Starting,
-  { layout: { shards }, masterKeys, database }: Data,
+  { layout: { shards }, masterKeys, stored }: Data,
 ): Promise<ShardSet> {
   const isLocal = config.workers === 0;
   // Engines in this thread write as those of a single worker do.
   const workers = isLocal ? 1 : Math.min(config.workers, shards);
-  const writeAhead = database === undefined ? await openWriteAhead(config.dataDir, shards, workers) : undefined;
+  const writeAhead = stored === undefined ? await openWriteAhead(config.dataDir, shards, workers) : undefined;
   const { indexHeapMb, openedCacheMb } = config;
   if (openedCacheMb > indexHeapMb / 2)
     log.info(
@@ -41,7 +41,7 @@ export async function startShards(
       shard,
       shards,
       writeAhead: writeAhead && { ...writeAhead, worker: shard % workers },
-      database,
+      database: stored?.database,
       // A restarted worker gets the keys of that time.
       masterKeys: masterKeys.current.raw,
       indexHeapBytes: Math.floor((indexHeapMb * 1024 * 1024) / shards),
@@ -55,6 +55,7 @@ export async function startShards(
       return shown;
     },
     faults: deps.faults,
+    lapsed: stored?.lapsed,
   };
   const pool = isLocal
     ? await startLocal(options, deps)
@@ -65,6 +66,7 @@ export async function startShards(
         threads: deps.threads,
       });
   lifecycle.opened('shards', () => pool.close());
+  if (stored !== undefined) lifecycle.opened('watch over shards', stored.watch(pool));
   return pool;
 }
 

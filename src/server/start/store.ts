@@ -4,9 +4,10 @@ import { join, resolve, sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isLocalHost, parseDatabaseUrl } from '../../engine/base/database-url.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { STORE_RETRY_MS } from '../../engine/base/limits.ts';
+import { SHARDS_MAX, STORE_RETRY_MS } from '../../engine/base/limits.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
+import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
 import { openOrMakeStore, type StoreRow } from '../../engine/log/postgres/migrate.ts';
 import { otherOwners } from '../../engine/log/postgres/owners.ts';
 import { type DatabaseOptions, openPostgresShard } from '../../engine/log/postgres/postgres-log.ts';
@@ -15,6 +16,7 @@ import { CONTROL_SHARD, controlStamp } from '../control/open.ts';
 import { keepCacheOf, nodeOf } from '../node-directory.ts';
 import { openStoredControl } from '../store/stored-control.ts';
 import { StoredKeyFiles } from '../store/stored-key-files.ts';
+import { storedShards } from '../store/stored-shards.ts';
 import { type Data, openKeyring } from './keyring.ts';
 import type { Starting } from './starting.ts';
 
@@ -34,7 +36,8 @@ export async function openStoredData(starting: Starting, url: string): Promise<D
   const waiting = new Waiting(starting);
   const store = await waiting.for(() => openTables(database, config));
   if (keepCacheOf(dataDir, node, store.mark)) log.info('the cache in the data directory was of another store: deleted');
-  const place: DatabaseOptions = { url, node, leaseMs: config.storeLeaseMs };
+  const leases = LeaseTable.of(SHARDS_MAX + 1);
+  const place: DatabaseOptions = { url, node, leaseMs: config.storeLeaseMs, leases: leases.buffer };
   const stamp = controlStamp(store.shards);
   const shard = await waiting.for(() => openPostgresShard(join(dataDir, 'control'), stamp, place));
   try {
@@ -47,7 +50,8 @@ export async function openStoredData(starting: Starting, url: string): Promise<D
     const control = openStoredControl(shard, keys, clock);
     lifecycle.opened('control log', () => control.close());
     log.info({ node, shards: store.shards }, 'the data lie in a database');
-    return { layout: { shards: store.shards, isNew }, control, database: place, ...keyring };
+    const stored = storedShards(place, leases, log);
+    return { layout: { shards: store.shards, isNew }, control, stored, ...keyring };
   } catch (error) {
     await shard.log.close();
     throw error;

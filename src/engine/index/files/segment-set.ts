@@ -34,6 +34,7 @@ const NO_MEMORIES: ReadonlySet<number> = new Set();
 
 export class SegmentSet {
   readonly #directory: string;
+  readonly #isCache: boolean;
   #contents: Contents = { files: [], dead: new Map(), sealedSequence: 0 };
   #nextFileId = 1;
   /**
@@ -46,7 +47,8 @@ export class SegmentSet {
   /** Problems that were found at open, as text. */
   readonly problems: string[] = [];
 
-  private constructor(directory: string) {
+  private constructor(directory: string, isCache: boolean) {
+    this.#isCache = isCache;
     this.#directory = directory;
   }
 
@@ -54,11 +56,11 @@ export class SegmentSet {
    * Opens the files in the manifest and deletes segment files that it does not name. A named file that is missing or
    * fails its checks is renamed (`.bad`). The set then reverts to the state before that file, and the log after
    * `sealedSequence` must be replayed, which builds the segments again. A file of an older format is treated the same,
-   * but is not a problem.
+   * but is not a problem. Neither is a missing one where `isCache` says that the folder may be emptied.
    */
-  static open(directory: string, log: Pick<Log, 'getState'>): SegmentSet {
+  static open(directory: string, log: Pick<Log, 'getState'>, isCache: boolean): SegmentSet {
     makeFolder(directory);
-    const set = new SegmentSet(directory);
+    const set = new SegmentSet(directory, isCache);
     const manifest = set.#readManifest(log);
     set.#nextFileId = manifest.nextFileId;
     set.#deleteUnnamed(new Set(manifest.files.map((file) => file.id)));
@@ -182,6 +184,7 @@ export class SegmentSet {
         this.#outdated.push(path);
         return undefined;
       }
+      if (this.#isCache && isNoFile(error) && !existsSync(path)) return undefined;
       if (!(error instanceof CorruptBlock) && !isNoFile(error)) throw storageError(`segment ${fileName(id)}`, error);
       problem = error instanceof CorruptBlock ? error.message : `${fileName(id)} is missing, or no file`;
     }

@@ -5,9 +5,9 @@ import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import {
   CHANGES_KEPT_APPENDS,
+  DATABASE_CLOSING_MS,
   DATABASE_RETRY_FIRST_MS,
   DATABASE_RETRY_MS,
-  DATABASE_UNKNOWN_MS,
   HOUSEKEEPING_RETRY_MS,
   LOG_REFUSING_MS,
   WAL_BYTES_MAX,
@@ -30,6 +30,8 @@ export class PostgresJournal implements Journal {
   #pruned: number;
   #round: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** When appends of unknown outcome are given up. A database may be away for hours. */
+  #untilMs = Number.POSITIVE_INFINITY;
   #poisoned: string | undefined;
   #refused: { readonly reason: string; readonly atMs: number } | undefined;
 
@@ -75,6 +77,10 @@ export class PostgresJournal implements Journal {
     if (lapsed !== undefined) throw new EngineError('STO-E002', lapsed, { retryable: true });
   }
 
+  closing(): void {
+    this.#untilMs = performance.now() + DATABASE_CLOSING_MS;
+  }
+
   async detach(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#round?.catch(() => undefined);
@@ -83,12 +89,11 @@ export class PostgresJournal implements Journal {
   }
 
   /**
-   * Resolves when the append is committed. Rejects with an EngineError when it is certain that it is not; or when there is no
-   * answer for long, and the log is poisoned.
+   * Resolves when the append is committed. Rejects with an EngineError when it is certain that it is not; or when the log is
+   * closed meanwhile, and poisoned.
    */
   async #send(shard: number, append: NumberedAppend): Promise<void> {
     const owned = { shard, token: this.#lease.taken.token };
-    const untilMs = performance.now() + DATABASE_UNKNOWN_MS;
     /** True once an attempt failed whose outcome is unknown. */
     let isOpen = false;
     for (let waitMs = DATABASE_RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, DATABASE_RETRY_MS)) {
@@ -105,7 +110,7 @@ export class PostgresJournal implements Journal {
           if (failure !== 'conflict') throw new EngineError('STO-E001', reason, { retryable: failure === 'full' });
           this.checkOwner();
         }
-        if (performance.now() > untilMs) throw this.#poison(`${reason}; its outcome is not known`);
+        if (performance.now() > this.#untilMs) throw this.#poison(`${reason}; its outcome is not known`);
       }
       await pause(waitMs);
     }

@@ -313,3 +313,24 @@ test('a committed append whose answer was lost is acknowledged even if another n
   assert.deepEqual(contentOf(b), { records: [[1, '1'], [2, '2']], state: [] }); // biome-ignore format: one row
   await b.close();
 });
+
+test('a log that closes gives up an append whose outcome is unknown', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { folder, url, open } = set;
+  const proxy = await TcpProxy.to(t, Number(new URL(url).port));
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  const database = await Database.open(through.href);
+  t.after(() => database.close());
+  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS };
+  const log = await openPostgresLog(join(folder, 'a'), { ...options, database: database.retain() });
+  await log.append({ records: [bytes('1')] });
+  proxy.stop();
+  const appending = assert.rejects(log.append({ records: [bytes('2')] }), { code: 'STO-E001', message: /not known/ });
+  await log.close();
+  await appending;
+  const again = await open('a');
+  assert.ok(again.nextSequence === 2 || again.nextSequence === 3);
+  await again.close();
+});

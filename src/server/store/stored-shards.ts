@@ -1,0 +1,43 @@
+// Watches over the shards of a store: which of them may answer, and which must be opened again.
+import { STORE_WATCH_MS } from '../../engine/base/limits.ts';
+import type { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
+import type { DatabaseOptions } from '../../engine/log/postgres/postgres-log.ts';
+import type { Logger } from '../log.ts';
+import type { StoredShards } from '../start/keyring.ts';
+
+export function storedShards(database: DatabaseOptions, leases: LeaseTable, log: Logger): StoredShards {
+  return {
+    database,
+    lapsed: (shard) =>
+      leases.isHeld(shard) ? undefined : `the lease of shard ${shard} ended, and the database did not renew it`,
+    watch: (shards) => {
+      const busy = new Set<number>();
+      // Shards of a worker that ended are opened by its next thread.
+      const shut = new Set<number>();
+      const reopen = async (shard: number): Promise<void> => {
+        busy.add(shard);
+        try {
+          if (shards.isOpen(shard)) await shards.shut(shard);
+          shut.add(shard);
+          await shards.open(shard);
+          shut.delete(shard);
+          log.info({ shard }, 'the shard was opened again from the database');
+        } catch (error) {
+          // The next look tries again.
+          log.warn({ shard, err: error }, 'the shard cannot be opened again yet');
+        } finally {
+          busy.delete(shard);
+        }
+      };
+      const look = (): void => {
+        for (let shard = 0; shard < shards.shards; shard++) {
+          const isSpoiled = shards.isOpen(shard) ? leases.isSpoiled(shard) : shut.has(shard);
+          if (isSpoiled && !busy.has(shard)) void reopen(shard);
+        }
+      };
+      const timer = setInterval(look, STORE_WATCH_MS);
+      timer.unref();
+      return () => clearInterval(timer);
+    },
+  };
+}
