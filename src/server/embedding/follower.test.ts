@@ -133,6 +133,22 @@ test('idle shards are not polled again after every page of another shard', async
   await follower.close();
 });
 
+test('a shard that cannot be read is logged once, until it was read again', async (t) => {
+  const lines: string[] = [];
+  const logger = makeLog('warn', { write: (line: string) => void lines.push(line) });
+  let reads = 0;
+  const broken: Backlog = {
+    pages: () => (++reads % 10 === 0 ? Promise.resolve([]) : Promise.reject(new Error('away'))),
+    store: () => assert.fail('nothing is stored there'),
+  };
+  const follower = follow([broken], embedder('e'), { log: logger });
+  t.after(() => follower.close());
+  await until(() => reads >= 9);
+  assert.equal(lines.length, 1);
+  await until(() => reads >= 15);
+  assert.equal(lines.length, 2);
+});
+
 test('an embedder that fails for every text pauses with doubling waits, and nothing is lost', async () => {
   const broken = embedder('broken', (_texts, call) => call <= 6);
   const shard = new TextShard(['a', 'b']);

@@ -49,6 +49,8 @@ interface Shard {
   restsUntilMs: number;
   /** When a text was first seen to await its vectors; undefined when none does. */
   behindSinceMs: number | undefined;
+  /** Its newest read failed, and the failure is logged. */
+  isUnreadable: boolean;
 }
 
 export class Follower {
@@ -71,6 +73,7 @@ export class Follower {
       suspects: new Suspects(),
       restsUntilMs: 0,
       behindSinceMs: undefined,
+      isUnreadable: false,
     }));
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#after = options.after ?? afterByTimer;
@@ -148,7 +151,9 @@ export class Follower {
     const backends = this.#options.backends();
     const stampOf: StampOf = (backend) => (backends.includes(backend) ? { name, dimensions } : undefined);
     let worked = await this.#freshen(embedder, stampOf);
-    const pages = await this.#taken(() => shard.backlog.pages(stampOf, FOLLOW_PAGE_GRAINS));
+    const pages = await this.#taken(shard, () => shard.backlog.pages(stampOf, FOLLOW_PAGE_GRAINS));
+    if (pages === undefined) return worked;
+    shard.isUnreadable = false;
     const isBehind = pages.some(({ memory }) => this.#options.mayEmbed?.(memory) !== false);
     shard.behindSinceMs = isBehind ? (shard.behindSinceMs ?? this.#nowMs()) : undefined;
     for (const [at, page] of pages.entries()) {
@@ -160,13 +165,15 @@ export class Follower {
     return worked;
   }
 
-  async #taken(take: () => Promise<readonly BacklogPage[]>): Promise<readonly BacklogPage[]> {
+  /** Undefined when the shard cannot be read. */
+  async #taken<T>(shard: Shard, take: () => Promise<T> | undefined): Promise<T | undefined> {
     try {
       return await take();
     } catch (error) {
-      // A restarting shard or a full disk: the next round asks again.
-      this.#options.log.warn({ err: error }, 'cannot read the grains that await embedding');
-      return [];
+      // A restarting shard, a full disk, a database that is away: each round asks again, and the first failure is logged.
+      if (!shard.isUnreadable) this.#options.log.warn({ err: error }, 'cannot read the grains that await embedding');
+      shard.isUnreadable = true;
+      return undefined;
     }
   }
 
@@ -180,7 +187,7 @@ export class Follower {
       let found = 0;
       for (const shard of this.#shards) {
         if (this.#stop.signal.aborted || this.isOut) return worked;
-        const pages = await this.#taken(async () => (await shard.backlog.fresh?.(stampOf, FOLLOW_PAGE_GRAINS)) ?? []);
+        const pages = (await this.#taken(shard, () => shard.backlog.fresh?.(stampOf, FOLLOW_PAGE_GRAINS))) ?? [];
         for (const page of pages) {
           if (this.#stop.signal.aborted || this.isOut) return worked;
           if (this.#options.mayEmbed?.(page.memory) === false) continue;

@@ -2,7 +2,7 @@
 // one more than that of the owner before, so appends of an owner that has lost its shard are refused.
 import { randomBytes } from 'node:crypto';
 import { EngineError } from '../../base/errors.ts';
-import { LEASE_MARGIN } from '../../base/limits.ts';
+import { LEASE_MARGIN, SHARDS_MAX } from '../../base/limits.ts';
 import { checkStamp, type LogStamp } from '../lmdb/stamp.ts';
 import type { Sequence } from '../log.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
@@ -50,7 +50,7 @@ export class Lease {
       const taken = await database.ask((sql) => sql.begin((transaction) => take(transaction, options)));
       return new Lease(database, options, taken, sent);
     } catch (error) {
-      throw databaseError(`shard ${options.stamp.shard} cannot be taken`, error);
+      throw databaseError(`${shardName(options.stamp.shard)} cannot be taken`, error);
     }
   }
 
@@ -72,7 +72,7 @@ export class Lease {
   get lapsed(): string | undefined {
     if (this.#lost !== undefined) return this.#lost;
     if (this.#table.isHeld(this.#options.stamp.shard)) return undefined;
-    return `the lease of shard ${this.#options.stamp.shard} ended, and the database did not renew it`;
+    return `the lease of ${shardName(this.#options.stamp.shard)} ended, and the database did not renew it`;
   }
 
   /** True when another node has taken the shard, or may have: it never comes back. */
@@ -139,7 +139,16 @@ export class Lease {
 }
 
 export function takenAway(shard: number): string {
-  return `shard ${shard} was taken by another node`;
+  return `${shardName(shard)} was taken by another node`;
+}
+
+/** For messages. The control log has the number after those of all shards. */
+export function shardName(shard: number): string {
+  return shard === SHARDS_MAX ? 'the control log' : `shard ${shard}`;
+}
+
+export function logName(shard: number): string {
+  return shard === SHARDS_MAX ? 'the control log' : `the log of shard ${shard}`;
 }
 
 async function take(sql: Sql, { stamp, node, leaseMs }: LeaseOptions): Promise<Taken> {
@@ -155,7 +164,7 @@ async function take(sql: Sql, { stamp, node, leaseMs }: LeaseOptions): Promise<T
     RETURNING format, token, appends, next, pruned`;
   if (taken === undefined) throw await heldBy(sql, shard);
   const found = { formatVersion: Number(taken['format']), shard, shards: Number(store?.['shards'] ?? shards) };
-  checkStamp(found, stamp, `the log of shard ${shard} in the database`);
+  checkStamp(found, stamp, `${logName(shard)} in the database`);
   // Older versions cannot read the records written from now on.
   if (found.formatVersion < formatVersion)
     await sql`UPDATE granary_shards SET format = ${formatVersion} WHERE shard = ${shard}`;
@@ -177,7 +186,7 @@ async function heldBy(sql: Sql, shard: number): Promise<EngineError> {
   const seconds = Math.max(0, Math.ceil(Number(held?.['seconds'] ?? 0)));
   return new EngineError(
     'STO-E002',
-    `shard ${shard} is held by node ${held?.['owner']}; its lease ends in ${seconds} s`,
+    `${shardName(shard)} is held by node ${held?.['owner']}; its lease ends in ${seconds} s`,
     { retryable: true },
   );
 }

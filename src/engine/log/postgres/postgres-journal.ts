@@ -18,7 +18,7 @@ import type { CheckpointedLog, Journal } from '../journal.ts';
 import type { NumberedAppend } from '../numbered-append.ts';
 import { type Owned, sendAppend } from './append-statement.ts';
 import { type Database, failureOf, reasonOf } from './database.ts';
-import { type Lease, takenAway } from './lease.ts';
+import { type Lease, logName, shardName, takenAway } from './lease.ts';
 import { pruneChanges } from './prune.ts';
 
 export class PostgresJournal implements Journal {
@@ -104,7 +104,7 @@ export class PostgresJournal implements Journal {
         if (error instanceof EngineError) throw error;
         const failure = failureOf(error);
         isOpen ||= failure === 'unknown';
-        const reason = `the database did not take an append of shard ${shard}: ${reasonOf(error)}`;
+        const reason = `the database did not take an append of ${shardName(shard)}: ${reasonOf(error)}`;
         this.#refused = { reason, atMs: performance.now() };
         if (!isOpen) {
           if (failure !== 'conflict') throw new EngineError('STO-E001', reason, { retryable: failure === 'full' });
@@ -126,7 +126,7 @@ export class PostgresJournal implements Journal {
     );
     const isOurs = row !== undefined && Number(row['token']) === token;
     if (isOurs && Number(row['appends']) === number) return;
-    const reason = isOurs ? `the log of shard ${shard} in the database was changed by somebody else` : takenAway(shard);
+    const reason = isOurs ? `${logName(shard)} in the database was changed by somebody else` : takenAway(shard);
     this.#lease.lose(reason);
     const refusal = this.#poison(reason);
     // The next owner found it, so it is durable.

@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 import { fillCopy } from './copy.ts';
 import { Database, databaseError } from './database.ts';
 import { readKeySlots } from './key-slots.ts';
-import { Lease, type LeaseOptions } from './lease.ts';
+import { Lease, type LeaseOptions, logName, shardName } from './lease.ts';
 import { openStore } from './migrate.ts';
 import { PostgresJournal } from './postgres-journal.ts';
 
@@ -46,7 +46,7 @@ export async function openPostgresShard(
     return { log, token, keySlots: await readKeySlots(database, stamp.shard) };
   } catch (error) {
     await log.close();
-    throw databaseError(`the keys of shard ${stamp.shard} cannot be read`, error);
+    throw databaseError(`the keys of ${shardName(stamp.shard)} cannot be read`, error);
   }
 }
 
@@ -75,6 +75,6 @@ async function openOwned(
   } catch (error) {
     await lease?.release();
     await database.close();
-    throw databaseError(`the log of shard ${stamp.shard} cannot be opened from the database`, error);
+    throw databaseError(`${logName(stamp.shard)} cannot be opened from the database`, error);
   }
 }
