@@ -18,6 +18,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   backlog: () => import('./scenarios/backlog.ts'),
   peers: () => import('./scenarios/peers.ts'),
   ingest: () => import('./scenarios/ingest.ts'),
+  'write-path': () => import('./scenarios/write-path.ts'),
   recall: () => import('./scenarios/recall.ts'),
   tenants: () => import('./scenarios/tenants.ts'),
   footprint: () => import('./scenarios/footprint.ts'),

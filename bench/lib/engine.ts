@@ -23,7 +23,10 @@ export interface OpenShard {
   close(): Promise<void>;
 }
 
-export async function openShard(folder: string, options: { indexHeapMb?: number } = {}): Promise<OpenShard> {
+export async function openShard(
+  folder: string,
+  options: { indexHeapMb?: number /** False: this thread seals, as on two processors. */; sealsBeside?: boolean } = {},
+): Promise<OpenShard> {
   const fail = (error: unknown): void => {
     throw error;
   };
@@ -37,7 +40,10 @@ export async function openShard(folder: string, options: { indexHeapMb?: number 
     writeAhead: { directory: wal, workers: 1, worker: 0, mark: takeOwnership(wal) },
     indexHeapBytes: (options.indexHeapMb ?? INDEX_HEAP_MB) * 1_048_576,
     onFatal: fail,
-    sealer: new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url)),
+    sealer:
+      options.sealsBeside === false
+        ? undefined
+        : new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url)),
   });
   const maintenance = new Maintenance({ engines: new Map([[0, engine]]), onBug: fail });
   const close = async (): Promise<void> => {
