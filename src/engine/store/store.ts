@@ -236,8 +236,9 @@ export class Store {
     let untold: Ordinal | undefined;
     for (let i = parts.length - 1; i >= 0; i--) {
       const part = parts[i]!;
-      for (const doc of part.address(address)) {
-        const ordinal = part.ordinals[doc]!;
+      const docs = part.address(address);
+      for (let at = 0; at < docs.length; at++) {
+        const ordinal = part.ordinals[docs[at]!]!;
         if (this.index.removed.get(ordinal)) continue;
         const bytes = this.#readOrName(ordinal);
         const record = bytes === undefined ? undefined : decodeRecord(bytes);

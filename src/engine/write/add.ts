@@ -141,7 +141,10 @@ function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): s
   const parts = store.parts(memory.number);
   for (let i = parts.length - 1; i >= 0; i--) {
     const part = parts[i]!;
-    for (const doc of part.identity(identity)) {
+    const docs = part.identity(identity);
+    // Most parts have none, and an iterator for each would be most of the garbage of a look-up.
+    for (let at = 0; at < docs.length; at++) {
+      const doc = docs[at]!;
       const ordinal = part.ordinals[doc]!;
       if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal)) continue;
       if (isGone(group, memory, part, doc)) continue;

@@ -40,3 +40,27 @@ test('text that is not UTF-8 is passed on while it is short, and refused when it
   assert.equal(read(RecallRequest, query(3)).query, '\ud800\ud800\ud800');
   assert.throws(() => read(RecallRequest, query(1_000_000)), refusedWith('VAL-E003'));
 });
+
+test('texts of every script are read as they were sent, also those with a replacement character', () => {
+  for (const query of [
+    '',
+    'a',
+    'ASCII '.repeat(100),
+    'Zürich',
+    '東京',
+    '\u{1f600}',
+    '\ufffd',
+    '\ufeffmark',
+    'a\ufffdb',
+  ]) {
+    const bytes = RecallRequest.encode(RecallRequest.fromPartial({ query })).finish();
+    assert.equal(read(RecallRequest, bytes).query, query);
+    // A view into a larger buffer, as a worker has it.
+    const within = Buffer.concat([Buffer.of(1, 2, 3), bytes, Buffer.of(4)]);
+    assert.equal(read(RecallRequest, new Uint8Array(within.buffer, within.byteOffset + 3, bytes.length)).query, query);
+  }
+});
+
+test('a text that ends behind its message is refused', () => {
+  assert.throws(() => read(RecallRequest, Buffer.of(0x0a, 5, 0x61, 0x62)), refusedWith('VAL-E003'));
+});

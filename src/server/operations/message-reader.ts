@@ -11,6 +11,9 @@ const FREE_BYTES = 2 * REQUEST_MEMBERS_MAX;
 /** Invalid UTF-8 up to this size is passed on, so that the field's own check can refuse it by name. */
 const BAD_TEXT_BYTES_MAX = 16_384;
 
+/** The character that a decoder writes for invalid bytes. */
+const REPLACEMENT = '\ufffd';
+
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const UTF8_REPLACED = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -19,7 +22,7 @@ const UTF8_REPLACED = new TextDecoder('utf-8', { ignoreBOM: true });
  * malformed bytes and VAL-E001 for more than REQUEST_MEMBERS_MAX members.
  */
 export function decodeMessage<Req>(codec: MessageFns<Req>, bytes: Uint8Array, unknown: UnknownMember[]): Req {
-  const reader = bytes.length > FREE_BYTES ? new CountingReader(bytes) : new SkipReader(bytes, decodeUtf8);
+  const reader = bytes.length > FREE_BYTES ? new CountingReader(bytes) : new SkipReader(bytes);
   let message: Req;
   try {
     message = codec.decode(reader);
@@ -35,9 +38,25 @@ export function decodeMessage<Req>(codec: MessageFns<Req>, bytes: Uint8Array, un
   return message;
 }
 
-/** Records whether the decoder skipped an unknown field. */
+/** Records whether the decoder skipped an unknown field, and reads texts without a view of their bytes. */
 class SkipReader extends BinaryReader {
   skipped = false;
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Uint8Array) {
+    super(bytes, decodeUtf8);
+    this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  override string(): string {
+    const length = this.uint32();
+    const start = this.pos;
+    this.pos += length;
+    if (this.pos > this.len) throw new RangeError('the text ends behind the message');
+    const text = this.#bytes.toString('utf8', start, this.pos);
+    // The mark for invalid bytes may also have been sent.
+    return text.includes(REPLACEMENT) ? decodeUtf8(this.#bytes.subarray(start, this.pos)) : text;
+  }
 
   override skip(...field: Parameters<BinaryReader['skip']>): Uint8Array {
     this.skipped = true;
@@ -48,7 +67,7 @@ class SkipReader extends BinaryReader {
 /** Counts the numbers that the generated code reads: at most two per member, and each number of a packed list. */
 class CountingReader extends SkipReader {
   constructor(bytes: Uint8Array) {
-    super(bytes, decodeUtf8);
+    super(bytes);
     let left = 2 * REQUEST_MEMBERS_MAX;
     const count = (): void => {
       left -= 1;
@@ -95,6 +114,6 @@ function decodeUtf8(bytes: Uint8Array): string {
   } catch {
     if (bytes.length > BAD_TEXT_BYTES_MAX)
       throw new EngineError('VAL-E003', 'invalid type: a text of the message is not UTF-8');
-    return UTF8_REPLACED.decode(bytes).replaceAll('\ufffd', '\ud800');
+    return UTF8_REPLACED.decode(bytes).replaceAll(REPLACEMENT, '\ud800');
   }
 }

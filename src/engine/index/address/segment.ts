@@ -125,13 +125,14 @@ export class PrefixChunk {
     if (layout.filter.length > 0 && !bloomHas(layout.filter, high, low)) return NO_DOCS;
     keyView.setUint32(0, high);
     keyView.setUint32(4, low);
-    const found: Doc[] = [];
+    let found: Doc[] | undefined;
     for (let at = lowerBound(layout.table, key); at < layout.table.count; at++) {
       const entry = entryAt(layout.table, at);
       if (compareKeys(entry, key) !== 0) break;
+      found ??= [];
       found.push(readUint(entry, PREFIX_BYTES, layout.docWidth));
     }
-    return found;
+    return found ?? NO_DOCS;
   }
 
   /** The first 32 bits of the hash of each doc; 0 for a doc without an entry. Cached while the heap budget has room. */

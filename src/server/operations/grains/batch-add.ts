@@ -14,6 +14,7 @@ import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinReques
 import { described, type Static, Type } from '../type.ts';
 import { eachOf, type FindUnknown, within } from '../unknown-members.ts';
 import { withRelated } from './auto-relate.ts';
+import { batchReply } from './batch-reply.ts';
 import { bodyOf, fieldsOf, findInFields, missing, mistyped, textMember, unknownBesideFields } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
@@ -225,12 +226,7 @@ export const batchAdd = defineCall({
     response: BatchAddResponse,
     read: readItems,
     onMainThread: batchAsks,
-    write: (output: Static<typeof Output>) => ({
-      results: resultsInOrder(output),
-      totalAdded: output.totalAdded,
-      totalErrors: output.totalErrors,
-      totalDuplicates: output.totalDuplicates,
-    }),
+    pack: (output: Static<typeof Output>) => batchReply(output),
   }),
   call: {
     method: 'addBatch',
@@ -242,7 +238,8 @@ export const batchAdd = defineCall({
       const output = emptyOutput();
       const warnings = optionWarnings(options);
       let asked = 0;
-      for (const [index, item] of items.entries()) {
+      for (let index = 0; index < items.length; index++) {
+        const item = items[index]!;
         if ('refused' in item) {
           output.errors.push(failure(index, item.grainType, item.refused));
           continue;
@@ -317,12 +314,4 @@ function emptyOutput(): Pick<Static<typeof Output>, 'added' | 'errors' | 'duplic
 
 function failure(index: number, grainType: string, error: WireError): Static<typeof Failed> {
   return { index, grainType, code: error.code, error: error.message };
-}
-
-function resultsInOrder(output: Static<typeof Output>): Partial<BatchAddResponse['results'][number]>[] {
-  const results: Partial<BatchAddResponse['results'][number]>[] = [];
-  for (const { index, blobHash } of output.added) results.push({ index, hash: blobHash });
-  for (const { index, blobHash } of output.duplicates) results.push({ index, hash: blobHash, duplicate: true });
-  for (const { index, code, error } of output.errors) results.push({ index, errorCode: code, errorMessage: error });
-  return results.sort((one, other) => (one.index ?? 0) - (other.index ?? 0));
 }
