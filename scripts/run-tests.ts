@@ -64,6 +64,7 @@ const LONG: readonly string[] = [
   'test/install.test.ts',
   'test/mcp/install.test.ts',
   'test/mcp/stdio.test.ts',
+  'test/nodes.test.ts',
   'test/own-models.test.ts',
   'test/package.test.ts',
   'test/provider-keys.test.ts',

@@ -122,6 +122,7 @@ test('the server and its workers load only what they use', async (t) => {
   const turns = ['chat/turn.ts', 'harness/turns/run-turn.ts', 'harness/templates', 'imports/run-job.ts', 'tools'];
   assert.deepEqual(below(main.own, ...turns.map((path) => `server/${path}`)), []);
   // Compliance checks, reports on persons, tools of MCP and calls of several partitions load with the first request.
+  assert.deepEqual(below(main.own, 'server/nodes', 'shards/nodes', 'engine/log/postgres'), []);
   const rare = ['server/compliance/checks', 'server/subject-requests/report-data.ts', 'mcp/session.ts'];
   assert.deepEqual(below(main.own, ...rare, 'shards/gather/gather.ts', 'engine/recall/recall.ts'), []);
   assert.ok(main.foreign <= 215, `${main.foreign} modules of packages`);

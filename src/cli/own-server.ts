@@ -1,7 +1,8 @@
 // Starts a server in this process, on loopback with ephemeral ports, for a command that found none running.
 import { readConfig } from '../server/config.ts';
 import type { DirectoryLock } from '../server/directory-lock.ts';
-import { type RunningServer, startServer } from '../server/main.ts';
+import { startServer } from '../server/main.ts';
+import type { RunningServer } from '../server/running-server.ts';
 
 export interface OwnServerOptions {
   /** The work repeats removals that were allowed before, so policies are not checked again. */

@@ -56,6 +56,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   restore: async () => (await import('./restore.ts')).registerRestore,
   doctor: async () => (await import('./doctor.ts')).registerDoctor,
   store: async () => (await import('./store.ts')).registerStore,
+  nodes: async () => (await import('./nodes.ts')).registerNodes,
+  node: async () => (await import('./nodes.ts')).registerNode,
   upgrade: async () => (await import('./upgrade.ts')).registerUpgrade,
   'rebuild-indexes': async () => (await import('./rebuild-indexes.ts')).registerRebuildIndexes,
   compact: async () => (await import('./compact.ts')).registerCompact,

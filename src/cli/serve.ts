@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { parseDatabaseUrl } from '../engine/base/database-url.ts';
 import { type Config, optionLines, readConfig } from '../server/config.ts';
-import type { RunningServer } from '../server/main.ts';
+import type { RunningServer } from '../server/running-server.ts';
 import { BROKEN_EXIT } from './exit-codes.ts';
 
 export function registerServe(program: Command): void {

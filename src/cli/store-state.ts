@@ -1,6 +1,7 @@
 // The state of a store's database, for commands that look at it without a server.
 import { EngineError } from '../engine/base/errors.ts';
 import { Database } from '../engine/log/postgres/database.ts';
+import { drainNode, type Fleet, readFleet } from '../engine/log/postgres/fleet.ts';
 import { foundStore, migrate, openStore } from '../engine/log/postgres/migrate.ts';
 import { owners } from '../engine/log/postgres/owners.ts';
 
@@ -34,6 +35,22 @@ export function migrateStore(url: string): Promise<number> {
     if (found === undefined)
       throw new EngineError('STO-E001', 'the database has no tables of a store: the first granary serve makes them');
     return migrate(database, found.shards);
+  });
+}
+
+/** The nodes and shards, and the number of shards. Rejects as `storeState`. */
+export function fleetOf(url: string): Promise<Fleet & { readonly count: number }> {
+  return withDatabase(url, async (database) => {
+    const { shards } = await openStore(database);
+    return { ...(await readFleet(database)), count: shards };
+  });
+}
+
+/** Resolves false when the store has no such node. Rejects as `storeState`. */
+export function drainNodeOf(url: string, id: string, isDraining: boolean): Promise<boolean> {
+  return withDatabase(url, async (database) => {
+    await openStore(database);
+    return drainNode(database, id, isDraining);
   });
 }
 

@@ -1,12 +1,7 @@
 // `granary store check|migrate`: looks at the database that holds the data, and brings its tables to this version.
 import type { Command } from 'commander';
-import { usage } from './failure.ts';
 import { printJson, printLine, printTable } from './output.ts';
-
-interface StoreOptions {
-  readonly store?: string | undefined;
-  readonly json?: true | undefined;
-}
+import { type StoreOptions, storeUrlOf, withStoreOptions } from './store-options.ts';
 
 export function registerStore(program: Command): void {
   const command = program
@@ -20,14 +15,8 @@ export function registerStore(program: Command): void {
     .action(migrate);
 }
 
-function withStoreOptions(command: Command): Command {
-  return command
-    .option('--store <URL>', 'the database, as for serve; default: GRANARY_STORE, which other users do not see')
-    .option('--json', 'print JSON');
-}
-
 async function check({ store, json }: StoreOptions): Promise<void> {
-  const url = urlOf(store);
+  const url = storeUrlOf(store);
   const { storeState } = await import('./store-state.ts');
   const { version, shards, nodes } = await storeState(url);
   if (json)
@@ -47,18 +36,11 @@ async function check({ store, json }: StoreOptions): Promise<void> {
 }
 
 async function migrate({ store, json }: StoreOptions): Promise<void> {
-  const url = urlOf(store);
+  const url = storeUrlOf(store);
   const { SCHEMA_VERSION } = await import('../engine/log/postgres/schema.ts');
   const { migrateStore } = await import('./store-state.ts');
   const from = await migrateStore(url);
   if (json) return printJson({ from, to: SCHEMA_VERSION });
   if (from === SCHEMA_VERSION) return printLine(`The tables have version ${from} already: nothing was changed.`);
   printLine(`The tables were brought from version ${from} to ${SCHEMA_VERSION}.`);
-}
-
-/** Throws USAGE. */
-function urlOf(flag: string | undefined): string {
-  const url = flag ?? process.env['GRANARY_STORE'];
-  if (url === undefined || url === '') throw usage('set GRANARY_STORE, or give --store');
-  return url;
 }

@@ -97,3 +97,17 @@ test('an issuer turns tokens on beside keys, and needs an audience and a safe ad
   for (const auth of ['none', 'api-key'])
     assert.throws(() => readConfig({ auth, oidcIssuer: 'https://id.example', oidcAudience }, {}), refused);
 });
+
+test('the options of nodes go together', () => {
+  const store = 'postgres://granary@127.0.0.1/granary';
+  const config = readConfig({ store, nodeListen: '127.0.0.1:0' }, {});
+  assert.deepEqual([config.nodeListen, config.advertise, config.nodeWeight], ['127.0.0.1:0', undefined, 1]);
+  for (const [flags, message] of [
+    [{ nodeListen: '127.0.0.1:7070' }, /--node-listen needs --store/],
+    [{ store, advertise: '10.0.0.1:7070' }, /--advertise needs --node-listen/],
+    [{ store, nodeListen: '7070' }, /--node-listen must be HOST:PORT/],
+    [{ store, nodeListen: '0.0.0.0:7070' }, /--advertise must name the address .* not 0\.0\.0\.0/],
+    [{ store, nodeListen: 'a:1', http: 'uws', http10Port: 8081 }, /--http10-port does not go with --node-listen/],
+  ] as const)
+    assert.throws(() => readConfig(flags, {}), { code: 'VAL-E001', message });
+});

@@ -18,6 +18,7 @@ import { TOKEN_COUNTERS } from '../engine/calls/cal.ts';
 import { isIssuerUrl } from './auth/issuer-keys.ts';
 import { parseBasePath } from './base-path.ts';
 import { DEFAULT_BACKEND, EARLIER_WORDS } from './embedding/backends.ts';
+import { parseHostPort } from './host-port.ts';
 import { isLoopback } from './loopback.ts';
 import {
   choice,
@@ -54,6 +55,17 @@ const OPTIONS = {
     max: 3_600_000,
     fallback: 30_000,
   }),
+  nodeListen: optionalChecked(
+    'HOST:PORT',
+    'address for the other nodes of the store (port 0 picks a free one); makes this server one of several nodes',
+    parseHostPort,
+  ),
+  advertise: optionalChecked(
+    'HOST:PORT',
+    'where the other nodes reach --node-listen; default: the same address. They reach HTTP and gRPC on its host',
+    parseHostPort,
+  ),
+  nodeWeight: integer('share of the shards against that of other nodes', { min: 1, max: 100, fallback: 1 }),
   host: text('HOST', 'address to listen on', '127.0.0.1'),
   httpPort: integer('HTTP port; 0 picks a free one', { min: 0, max: 65_535, fallback: 8080 }),
   grpcPort: integer('gRPC port; 0 picks a free one', { min: 0, max: 65_535, fallback: 50_051 }),
@@ -355,10 +367,28 @@ function checkIssuer({ auth, oidcIssuer, oidcAudience, oidcClient }: Config): vo
     throw new EngineError('AUT-E003', '--oidc-issuer must be an https URL; http is allowed for this machine only');
 }
 
+function checkNode({ nodeListen, advertise, store, http10Port }: Config): void {
+  if (nodeListen === undefined) {
+    if (advertise !== undefined) throw new EngineError('VAL-E001', '--advertise needs --node-listen');
+    return;
+  }
+  if (store === undefined)
+    throw new EngineError('VAL-E001', '--node-listen needs --store: several nodes share the data of a database');
+  if (http10Port !== undefined)
+    throw new EngineError('VAL-E001', '--http10-port does not go with --node-listen: nodes pass HTTP and gRPC on');
+  const { host } = parseHostPort(advertise ?? nodeListen);
+  if (host === '0.0.0.0' || host === '::')
+    throw new EngineError(
+      'VAL-E001',
+      `--advertise must name the address at which other nodes reach this one, not ${host}`,
+    );
+}
+
 function checkConfig(config: Config): void {
   new TrustedProxies(config.trustedProxies);
   if (config.http10Port !== undefined && (config.http !== 'uws' || config.singlePort))
     throw new EngineError('VAL-E001', '--http10-port needs --http uws: node:http answers HTTP/1.0 on its own port');
+  checkNode(config);
   checkIssuer(config);
   checkMcpUrl(config);
   if (config.auth === 'none' && !isLoopback(config.host) && !config.insecure)

@@ -24,7 +24,8 @@ import type {
 } from './gen/memory/v1/memory.ts';
 import { MemoryBatchServiceClient, MemoryServiceClient } from './gen/memory/v1/services.ts';
 import { makeLog } from './log.ts';
-import { type RunningServer, startServer } from './main.ts';
+import { startServer } from './main.ts';
+import type { RunningServer } from './running-server.ts';
 
 const folders: string[] = [];
 after(() => {

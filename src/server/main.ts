@@ -37,6 +37,7 @@ import { Metrics } from './metrics.ts';
 import { ExtractionModels } from './models/extraction/extractor.ts';
 import { CursorSeal } from './operations/cursor-seal.ts';
 import { LAST_BACKUP } from './operations/deployment/backup.ts';
+import type { RunningServer } from './running-server.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';
 import { openData } from './start/data.ts';
 import { type Embedding, startEmbedding } from './start/embedding.ts';
@@ -61,26 +62,15 @@ import { SubjectRequests } from './subject-requests/requests.ts';
 import { openTracing, type Tracing } from './tracing.ts';
 import { Wrapper } from './wrapper.ts';
 
-export interface RunningServer {
-  readonly httpPort: number;
-  readonly grpcPort: number;
-  /** Port of --http10-port. */
-  readonly http10Port: number | undefined;
-  /** `http://host:port` or `https://…`, as reachable from this machine. */
-  readonly http: string;
-  /** `host:port`. */
-  readonly grpc: string;
-  readonly httpListener: 'uws' | 'node';
-  /** The first key, if this start created it. It is returned only here. */
-  readonly firstKey: string | undefined;
-  /** Warnings for the operator. */
-  readonly warnings: readonly string[];
-  /** Drains and closes everything; every call returns the same promise. */
-  close(): Promise<void>;
+/** Starts a server, or one of several nodes. Rejects with EngineError or the system's error, and leaves nothing open. */
+export async function startServer(config: Config, deps: ServerDeps = {}): Promise<RunningServer> {
+  if (config.nodeListen === undefined || deps.node !== undefined) return startOne(config, deps);
+  // Loaded only where there are several.
+  const { startNode } = await import('./nodes/node-server.ts');
+  return startNode(config, deps, startOne);
 }
 
-/** Starts a server. Rejects with EngineError or the system's error, and leaves nothing open. */
-export async function startServer(config: Config, deps: ServerDeps = {}): Promise<RunningServer> {
+async function startOne(config: Config, deps: ServerDeps): Promise<RunningServer> {
   const log = deps.log ?? makeLog(config.logLevel);
   const lifecycle = new Lifecycle(log);
   const warnings: string[] = [];
@@ -121,6 +111,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   const tracing = await openTracing(router);
   const wrapper = openWrapper(starting, { services, authenticator, metrics, secret, tracing });
   const { bodies } = work.readers;
+  await starting.deps.node?.freePorts();
   ports = await startListeners(starting, listener, {
     services,
     wrapper,
@@ -154,9 +145,10 @@ interface Stored extends Data, Placed, OpenKeys {
 
 /** Opens what the data directory holds, and finishes what an earlier server left half-done. */
 async function openStored(starting: Starting): Promise<Stored> {
-  const data = await openData(starting);
+  const { node } = starting.deps;
+  const data = await (node?.openData ?? openData)(starting);
   const { control } = data;
-  const pool = await startShards(starting, data);
+  const pool = node?.pool ?? (await startShards(starting, data));
   const placed = await openMemories(starting, pool, control);
   await data.masterKeys.start({ shards: placed.router, control });
   const erasures = await startErasures(starting, control, placed.router);

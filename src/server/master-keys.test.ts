@@ -12,8 +12,9 @@ import { beginRotation, loadMasterKey, MasterKey } from '../engine/keys/master-k
 import { readConfig } from './config.ts';
 import { openControlKey } from './control/control-key.ts';
 import { makeLog } from './log.ts';
-import { type RunningServer, startServer } from './main.ts';
+import { startServer } from './main.ts';
 import { rewrapProofKeys } from './proofs/proof-keys.ts';
+import type { RunningServer } from './running-server.ts';
 
 const EXEC = '/api/memories/default/app/exec';
 const SHARDS = 2;

@@ -3,7 +3,8 @@
 import { rmSync } from 'node:fs';
 import { readConfig } from '../../src/server/config.ts';
 import { makeLog } from '../../src/server/log.ts';
-import { type RunningServer, startServer } from '../../src/server/main.ts';
+import { startServer } from '../../src/server/main.ts';
+import type { RunningServer } from '../../src/server/running-server.ts';
 import type { ServerDeps } from '../../src/server/start/starting.ts';
 import { memoryFolder } from './memory-files.ts';
 import { sharedPostgres } from './postgres.ts';

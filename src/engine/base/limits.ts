@@ -326,6 +326,13 @@ export const LEASE_MARGIN = 0.1;
 /** How often a node looks at the owners of the shards, and at once after it took one or gave one away. */
 export const NODE_LOOK_MS = 500;
 export const NODE_LOOK_SOON_MS = 20;
+/** How often a node that does not run the server looks whether it is to, and how long one that ends hands its shards over. */
+export const NODE_LEAD_MS = 250;
+export const NODE_HAND_OVER_MS = 20_000;
+/** Connections that a node passes on, how long they wait for the node that runs the server, and the pause between two attempts. */
+export const FRONT_CONNECTIONS_MAX = 20_000;
+export const FRONT_WAIT_MS = 60_000;
+export const FRONT_RETRY_MS = 50;
 /** Shards that a node takes at the same time. */
 export const SHARDS_TAKEN_MAX = 4;
 /** How long calls wait for a shard that moves between nodes, and how many for one shard; beyond: LIM-E001. */

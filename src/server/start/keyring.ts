@@ -1,5 +1,6 @@
 // A deployment's open keys and control log.
 import type { KeyObject } from 'node:crypto';
+import type { Clock } from '../../engine/base/clock.ts';
 import type { KeyFiles } from '../../engine/keys/key-files.ts';
 import type { LoadedMasterKey } from '../../engine/keys/master-key.ts';
 import type { DatabaseOptions } from '../../engine/log/postgres/postgres-log.ts';
@@ -9,7 +10,6 @@ import type { ControlStore } from '../control/store.ts';
 import type { Layout } from '../data-directory.ts';
 import { MasterKeys } from '../master-keys.ts';
 import { ProofKeys } from '../proofs/proof-keys.ts';
-import type { Starting } from './starting.ts';
 
 export interface Keyring {
   readonly keyFiles: KeyFiles;
@@ -36,7 +36,7 @@ export interface StoredShards {
 
 /** Opens the keys of the deployment, which are durable when it resolves. */
 export async function openKeyring(
-  { clock, warn }: Pick<Starting, 'clock' | 'warn'>,
+  { clock, warn }: { readonly clock: Clock; readonly warn: (text: string) => void },
   {
     keyFiles,
     loaded,

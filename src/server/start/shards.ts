@@ -8,7 +8,7 @@ import { Router } from '../../shards/router.ts';
 import type { EngineOptions } from '../../shards/transport/engine-door.ts';
 import { type LocalOptions, LocalShards } from '../../shards/transport/local.ts';
 import { ShardPool } from '../../shards/transport/pool.ts';
-import type { ShardSet } from '../../shards/transport/shard-set.ts';
+import type { OpeningOptions, ShardSet } from '../../shards/transport/shard-set.ts';
 import { Memories } from '../control/memories.ts';
 import type { ControlStore } from '../control/store.ts';
 import { errorWithoutFolders } from '../folders.ts';
@@ -20,9 +20,16 @@ import { settleDeployment, writeAheadFolder } from '../write-ahead.ts';
 import type { Data } from './keyring.ts';
 import type { Starting } from './starting.ts';
 
+/** The parts of `Data` that shards need. */
+export type ShardData = Pick<Data, 'layout' | 'stored'> & {
+  readonly masterKeys: { readonly current: { readonly raw: readonly Uint8Array[] } };
+};
+
+/** `opens`: with `asked`, the caller opens shards, and opens them again. */
 export async function startShards(
   { config, deps, log, lifecycle }: Starting,
-  { layout: { shards }, masterKeys, stored }: Data,
+  { layout: { shards }, masterKeys, stored }: ShardData,
+  opens: OpeningOptions['opens'] = 'all',
 ): Promise<ShardSet> {
   const isLocal = config.workers === 0;
   // Engines in this thread write as those of a single worker do.
@@ -56,6 +63,7 @@ export async function startShards(
     },
     faults: deps.faults,
     lapsed: stored?.lapsed,
+    opens,
   };
   const pool = isLocal
     ? await startLocal(options, deps)
@@ -66,7 +74,7 @@ export async function startShards(
         threads: deps.threads,
       });
   lifecycle.opened('shards', () => pool.close());
-  if (stored !== undefined) lifecycle.opened('watch over shards', stored.watch(pool));
+  if (stored !== undefined && opens === 'all') lifecycle.opened('watch over shards', stored.watch(pool));
   return pool;
 }
 

@@ -3,11 +3,13 @@
 import type { Spare } from '../../embed/spare.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Threads } from '../../shards/transport/pool.ts';
+import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import type { Config } from '../config.ts';
 import type { DirectoryLock } from '../directory-lock.ts';
 import type { Openers } from '../embedding/embedders.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import type { Data } from './keyring.ts';
 
 export interface ServerDeps {
   readonly clock?: Clock | undefined;
@@ -28,8 +30,19 @@ export interface ServerDeps {
   readonly sendsWebhooks?: boolean | undefined;
   /** False when the caller prints the warnings of the start itself. */
   readonly logsWarnings?: boolean | undefined;
+  /** The node that the server leads: it has the shards, and keeps them when the server ends. */
+  readonly node?: LedNode | undefined;
   /** The lock of the data directory, if the caller has taken it. The server releases it. */
   readonly lock?: DirectoryLock | undefined;
+}
+
+/** One of several nodes of a store, for the server that runs on it while it has the control log. */
+export interface LedNode {
+  /** Takes the control log. */
+  readonly openData: (starting: Starting) => Promise<Data>;
+  readonly pool: ShardSet;
+  /** Called before the ports are listened on. */
+  readonly freePorts: () => Promise<void>;
 }
 
 /** A server that is starting. A step registers at `lifecycle` what it opens, as soon as it is open. */

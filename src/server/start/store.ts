@@ -17,8 +17,17 @@ import { keepCacheOf, nodeOf } from '../node-directory.ts';
 import { openStoredControl } from '../store/stored-control.ts';
 import { StoredKeyFiles } from '../store/stored-key-files.ts';
 import { storedShards } from '../store/stored-shards.ts';
-import { type Data, openKeyring } from './keyring.ts';
+import { type Data, openKeyring, type StoredShards } from './keyring.ts';
 import type { Starting } from './starting.ts';
+
+/** A database that was reached, with the tables of a deployment. */
+export interface ReachedStore {
+  readonly database: Database;
+  readonly shards: number;
+  readonly stored: StoredShards;
+  readonly leases: LeaseTable;
+  readonly waiting: Waiting;
+}
 
 /**
  * The caller holds the lock of the data directory. Rejects with AUT-E003 without a master key from outside, VAL-E001 for
@@ -26,22 +35,40 @@ import type { Starting } from './starting.ts';
  * node holds a shard.
  */
 export async function openStoredData(starting: Starting, url: string): Promise<Data> {
+  const reached = await reachStore(starting, url);
+  const { database, stored, waiting } = reached;
+  return openOwnControl(starting, reached, () => waiting.for(() => refuseOthers(database, stored.database.node)));
+}
+
+/** Makes the tables of an empty database, and the data directory a cache of it. Rejects as `openStoredData`. */
+export async function reachStore(starting: Starting, url: string): Promise<ReachedStore> {
   const { config, clock, lifecycle, log, warn } = starting;
-  const { dataDir, masterKey, masterKeyFile } = config;
+  const { dataDir } = config;
   requireMasterKey(config);
   warnOfConnection(url, warn);
   const node = nodeOf(dataDir, clock.nowMs());
   const database = await Database.shared(url);
   lifecycle.opened('store', () => database.close());
-  const waiting = new Waiting(starting);
-  const store = await waiting.for(() => openTables(database, config));
-  if (keepCacheOf(dataDir, node, store.mark)) log.info('the cache in the data directory was of another store: deleted');
+  const waiting = new Waiting(log, config.storeStartMs);
+  const { shards, mark } = await waiting.for(() => openTables(database, config));
+  if (keepCacheOf(dataDir, node, mark)) log.info('the cache in the data directory was of another store: deleted');
   const leases = LeaseTable.of(SHARDS_MAX + 1);
   const place: DatabaseOptions = { url, node, leaseMs: config.storeLeaseMs, leases: leases.buffer };
-  const stamp = controlStamp(store.shards);
-  const shard = await waiting.for(() => openPostgresShard(join(dataDir, 'control'), stamp, place));
+  return { database, shards, stored: storedShards(place, leases, log), leases, waiting };
+}
+
+/** Takes the control log, waits for `checked`, and opens the keys and the log. Rejects as `openStoredData`. */
+export async function openOwnControl(
+  starting: Starting,
+  { database, shards, stored, waiting }: ReachedStore,
+  checked: () => Promise<void>,
+): Promise<Data> {
+  const { config, clock, lifecycle, log, warn } = starting;
+  const { dataDir, masterKey, masterKeyFile } = config;
+  const stamp = controlStamp(shards);
+  const shard = await waiting.for(() => openPostgresShard(join(dataDir, 'control'), stamp, stored.database));
   try {
-    await waiting.for(() => refuseOthers(database, node));
+    await checked();
     const keyFiles = await StoredKeyFiles.open(database, { shard: CONTROL_SHARD, token: shard.token });
     const isNew = shard.log.nextSequence === 1;
     const loaded = loadMasterKey({ files: keyFiles, value: masterKey, file: masterKeyFile, warn });
@@ -49,9 +76,8 @@ export async function openStoredData(starting: Starting, url: string): Promise<D
     const keys = { key: keyring.controlKey, master: keyring.masterKeys.current };
     const control = openStoredControl(shard, keys, clock);
     lifecycle.opened('control log', () => control.close());
-    log.info({ node, shards: store.shards }, 'the data lie in a database');
-    const stored = storedShards(place, leases, log);
-    return { layout: { shards: store.shards, isNew }, control, stored, ...keyring };
+    log.info({ node: stored.database.node, shards }, 'the data lie in a database');
+    return { layout: { shards, isNew }, control, stored, ...keyring };
   } catch (error) {
     await shard.log.close();
     throw error;
@@ -111,15 +137,15 @@ async function refuseOthers(database: Database, node: string): Promise<void> {
 }
 
 /** Tries again what the database or another node's lease may allow soon. All waits of a start share their time. */
-class Waiting {
+export class Waiting {
   readonly #log: Starting['log'];
   readonly #forMs: number;
   readonly #untilMs: number;
 
-  constructor({ config, log }: Starting) {
+  constructor(log: Starting['log'], forMs: number) {
     this.#log = log;
-    this.#forMs = config.storeStartMs;
-    this.#untilMs = performance.now() + config.storeStartMs;
+    this.#forMs = forMs;
+    this.#untilMs = performance.now() + forMs;
   }
 
   async for<T>(work: () => Promise<T>): Promise<T> {

@@ -63,7 +63,7 @@ async function setUp(t: TestContext) {
       (_, shard) => new RoutedShard(shard, { onElsewhere: () => ownership.wake() }),
     );
     const ownership: Ownership = new Ownership({
-      self: { id, address: `${id}:1`, version: '0', weight },
+      self: { id, address: `${id}:1`, httpPort: 0, grpcPort: 0, version: '0', weight },
       database,
       leaseMs: LEASE_MS,
       routes,

@@ -5,7 +5,7 @@
 import { steadyMs, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ELSEWHERE_PAUSE_MS, HELD_CALLS_MAX, SHARD_MOVES_MS } from '../../engine/base/limits.ts';
-import type { CallContext } from '../protocol.ts';
+import type { CallContext, Method } from '../protocol.ts';
 import type { RawShardCaller } from '../transport/client.ts';
 
 export type Route =
@@ -64,13 +64,25 @@ export class RoutedShard {
   #callerOf(isOfOtherNode: boolean): RawShardCaller {
     return {
       call: (method, context, input) =>
-        this.#run(isOfOtherNode, context, (caller) => caller.call(method, context, input)),
+        this.#run(isOfOtherNode, context, (caller) => {
+          this.#checkPlace(method);
+          return caller.call(method, context, input);
+        }),
       callRaw: (codec, context, bytes, lane) => {
         // The caller may use its bytes again when this returns, and the call may be sent again.
         const kept = Buffer.from(bytes);
         return this.#run(isOfOtherNode, context, (caller) => caller.callRaw(codec, context, kept, lane));
       },
     };
+  }
+
+  /** A copy would be written to the disk of the other node. */
+  #checkPlace(method: Method): void {
+    if (method === 'backup' && this.#route.kind !== 'here')
+      throw new EngineError(
+        'VAL-E001',
+        `shard ${this.shard} is on another node, so this one cannot copy it: back up the database of the store`,
+      );
   }
 
   async #run<T>(isOfOtherNode: boolean, context: CallContext, act: Act<T>): Promise<T> {

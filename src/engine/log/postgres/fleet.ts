@@ -7,6 +7,9 @@ export interface FleetNode {
   readonly id: string;
   /** Host and port where the other nodes reach it. */
   readonly address: string;
+  /** Where it answers callers, on the host of its address. */
+  readonly httpPort: number;
+  readonly grpcPort: number;
   /** Of its program. */
   readonly version: string;
   /** A whole number from 1: its share of the shards against that of others. */
@@ -39,13 +42,15 @@ export interface Fleet {
 export type NodeEntry = Omit<FleetNode, 'seenMs' | 'isDraining'>;
 
 /** Enters the node, or changes its entry. A node that was draining takes shards again. Rejects with STO-E001. */
-export async function enterNode(database: Database, { id, address, version, weight }: NodeEntry): Promise<void> {
+export async function enterNode(database: Database, entry: NodeEntry): Promise<void> {
+  const { id, address, httpPort, grpcPort, version, weight } = entry;
   await telling('the node cannot be entered', () =>
     database.ask(
       (sql) => sql`
-      INSERT INTO granary_nodes (node, address, version, weight, draining, seen_at)
-      VALUES (${id}, ${address}, ${version}, ${weight}, false, now())
-      ON CONFLICT (node) DO UPDATE SET address = excluded.address, version = excluded.version,
+      INSERT INTO granary_nodes (node, address, http_port, grpc_port, version, weight, draining, seen_at)
+      VALUES (${id}, ${address}, ${httpPort}, ${grpcPort}, ${version}, ${weight}, false, now())
+      ON CONFLICT (node) DO UPDATE SET address = excluded.address, http_port = excluded.http_port,
+        grpc_port = excluded.grpc_port, version = excluded.version,
         weight = excluded.weight, draining = excluded.draining, seen_at = excluded.seen_at`,
     ),
   );
@@ -80,7 +85,7 @@ export async function readFleet(database: Database): Promise<Fleet> {
     database.ask((sql) =>
       Promise.all([
         sql`
-        SELECT node, address, version, weight, draining, extract(epoch FROM now() - seen_at) * 1000 AS seen
+        SELECT node, address, http_port, grpc_port, version, weight, draining, extract(epoch FROM now() - seen_at) * 1000 AS seen
         FROM granary_nodes ORDER BY node`,
         sql`
         SELECT shard, owner, token, appends, extract(epoch FROM expires_at - now()) * 1000 AS rest
@@ -92,6 +97,8 @@ export async function readFleet(database: Database): Promise<Fleet> {
     nodes: nodes.map((row) => ({
       id: row['node'],
       address: row['address'],
+      httpPort: Number(row['http_port']),
+      grpcPort: Number(row['grpc_port']),
       version: row['version'],
       weight: Number(row['weight']),
       isDraining: row['draining'],

@@ -10,8 +10,8 @@
 //   granary_key_files the small files of the deployment's keys, under the shard of the control log
 //   granary_keys      key id → slot of a key store: a wrapped key, or a tombstone
 //   granary_state     key → frame, null when it was deleted, and the append that wrote it
-//   granary_nodes     the nodes of the deployment, since version 2: where the others reach one, the version of its program,
-//                     its weight, whether it gives its shards away, and when it was last seen
+//   granary_nodes     the nodes of the deployment, since version 2: where the others reach one, its ports, the version of its
+//                     program, its weight, whether it gives its shards away, and when it was last seen
 
 /** The newest version of the tables. A step is added for each; a step that was published is never changed. */
 export const SCHEMA_VERSION = 2;
@@ -78,6 +78,8 @@ export const SCHEMA_STEPS: readonly (readonly string[])[] = [
     `CREATE TABLE granary_nodes (
       node text PRIMARY KEY,
       address text NOT NULL,
+      http_port int4 NOT NULL,
+      grpc_port int4 NOT NULL,
       version text NOT NULL,
       weight int4 NOT NULL,
       draining boolean NOT NULL,

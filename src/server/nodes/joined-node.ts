@@ -1,0 +1,140 @@
+// A node's part in its store: the shards that it owns, the connections to the other nodes, and the routes to all shards.
+import { NODE_HAND_OVER_MS } from '../../engine/base/limits.ts';
+import { loadMasterKey } from '../../engine/keys/master-key.ts';
+import type { FleetNode } from '../../engine/log/postgres/fleet.ts';
+import { linkSecrets } from '../../shards/nodes/link/handshake.ts';
+import { LinkListener } from '../../shards/nodes/link/listener.ts';
+import { Peer } from '../../shards/nodes/link/peer.ts';
+import { Ownership } from '../../shards/nodes/ownership.ts';
+import { RoutedShard } from '../../shards/nodes/routed-shard.ts';
+import { METHODS } from '../../shards/protocol.ts';
+import type { ShardSet } from '../../shards/transport/shard-set.ts';
+import { CONTROL_SHARD } from '../control/open.ts';
+import { hostPortText, parseHostPort } from '../host-port.ts';
+import { CODECS } from '../operations/codecs.ts';
+import { startShards } from '../start/shards.ts';
+import type { Starting } from '../start/starting.ts';
+import type { ReachedStore } from '../start/store.ts';
+import { StoredKeyFiles } from '../store/stored-key-files.ts';
+import { VERSION } from '../version.ts';
+
+export interface NodePorts {
+  readonly http: number;
+  readonly grpc: number;
+}
+
+export class JoinedNode {
+  readonly id: string;
+  readonly ownership: Ownership;
+  /** All shards of the store, wherever they are. It does not end with the server that uses it. */
+  readonly shards: ShardSet;
+  readonly #peers: Map<string, Peer>;
+
+  private constructor(id: string, ownership: Ownership, shards: ShardSet, peers: Map<string, Peer>) {
+    this.id = id;
+    this.ownership = ownership;
+    this.shards = shards;
+    this.#peers = peers;
+  }
+
+  /** Begins to take shards. Its parts are closed with `starting`. Rejects with EngineError and the system's error. */
+  static async join(starting: Starting, store: ReachedStore, ports: NodePorts): Promise<JoinedNode> {
+    const { config, lifecycle, log } = starting;
+    const { database, stored, leases, shards: count } = store;
+    const { node: id, leaseMs } = stored.database;
+    const masterKey = await masterKeyOf(starting, store);
+    const pool = await startShards(
+      starting,
+      { layout: { shards: count, isNew: false }, stored, masterKeys: { current: masterKey } },
+      'asked',
+    );
+    const self = { node: id, version: VERSION, methods: METHODS };
+    const secrets = linkSecrets(masterKey.raw);
+    const routes = Array.from(
+      { length: count },
+      (_, shard) => new RoutedShard(shard, { onElsewhere: () => ownership.wake() }),
+    );
+    const peers = new Map<string, Peer>();
+    lifecycle.opened('connections to nodes', () => {
+      for (const peer of peers.values()) peer.close();
+    });
+    const peerOf = ({ id: node, address }: FleetNode): Peer => {
+      const known = peers.get(node);
+      if (known?.address === address) return known;
+      known?.close();
+      const onError = (reason: string): void => log.error({ node, address, reason }, 'a node cannot be reached');
+      const peer = new Peer({ self, node, address, secrets, codecs: CODECS, onError });
+      peers.set(node, peer);
+      return peer;
+    };
+    const { host, port } = parseHostPort(config.nodeListen!); // startNode asks for it
+    const listener = await LinkListener.start(
+      { self, secrets, shards: routes.map(({ here }) => here), onLook: () => ownership.wake(), log },
+      host,
+      port,
+    );
+    lifecycle.opened('listener for nodes', () => listener.close());
+    const address = config.advertise ?? hostPortText({ host, port: listener.port });
+    const ownership: Ownership = new Ownership({
+      self: {
+        id,
+        address,
+        httpPort: ports.http,
+        grpcPort: ports.grpc,
+        version: VERSION,
+        weight: config.nodeWeight,
+      },
+      database,
+      leaseMs,
+      routes,
+      set: pool,
+      leases,
+      callerAt: (node, shard) => peerOf(node).shard(shard),
+      wakeNode: (node) => peerOf(node).look(),
+      log,
+    });
+    lifecycle.opened('ownership of shards', () => ownership.stop(NODE_HAND_OVER_MS));
+    await ownership.start();
+    log.info({ node: id, address }, 'this node has joined the store');
+    return new JoinedNode(id, ownership, sharedBy(pool, routes), peers);
+  }
+
+  /** The node that has the control log, or undefined: nobody has it at the moment. */
+  get leader(): FleetNode | undefined {
+    const { nodes, shards } = this.ownership.fleet;
+    const held = shards.find(({ shard }) => shard === CONTROL_SHARD);
+    return held === undefined || held.leaseMs === 0 ? undefined : nodes.find(({ id }) => id === held.owner);
+  }
+
+  /** Ends the connections to nodes that have left. */
+  forget(): void {
+    const { nodes } = this.ownership.fleet;
+    for (const [id, peer] of this.#peers) {
+      if (nodes.some((node) => node.id === id)) continue;
+      this.#peers.delete(id);
+      peer.close();
+    }
+  }
+}
+
+/** Checked against the store, so that a wrong key is refused before it opens a shard. */
+async function masterKeyOf({ config, warn }: Starting, { database }: ReachedStore) {
+  // Nothing is written with it: no owner has this number.
+  const files = await StoredKeyFiles.open(database, { shard: CONTROL_SHARD, token: 0 });
+  return loadMasterKey({ files, value: config.masterKey, file: config.masterKeyFile, warn }).key;
+}
+
+function sharedBy(pool: ShardSet, routes: readonly RoutedShard[]): ShardSet {
+  return {
+    shards: pool.shards,
+    caller: (shard) => routes[shard]!.caller,
+    open: (shard) => pool.open(shard),
+    shut: (shard) => pool.shut(shard),
+    isOpen: (shard) => pool.isOpen(shard),
+    health: () => pool.health(),
+    loads: () => pool.loads(),
+    // Calls of other nodes go on, and its own are drained by the routes when the node ends.
+    drain: () => Promise.resolve(true),
+    close: () => Promise.resolve(),
+  };
+}

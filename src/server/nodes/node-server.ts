@@ -1,0 +1,216 @@
+// One of several nodes of a store. The node that has the control log runs the server, with all shards wherever they are. The
+// others serve their shards, and pass HTTP and gRPC on to it. When it ends, one of them takes the control log and runs the server.
+
+import { systemClock } from '../../engine/base/clock.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { NODE_LEAD_MS } from '../../engine/base/limits.ts';
+import type { FleetNode } from '../../engine/log/postgres/fleet.ts';
+import type { Config } from '../config.ts';
+import { CONTROL_SHARD } from '../control/open.ts';
+import { lockDirectory } from '../directory-lock.ts';
+import { type HostPort, hostPortText, parseHostPort } from '../host-port.ts';
+import { Lifecycle } from '../lifecycle.ts';
+import { makeLog } from '../log.ts';
+import type { RunningServer } from '../running-server.ts';
+import { removeServerFile } from '../server-file.ts';
+import type { ServerDeps, Starting } from '../start/starting.ts';
+import { openOwnControl, type ReachedStore, reachStore, Waiting } from '../start/store.ts';
+import { Front } from './front.ts';
+import { JoinedNode } from './joined-node.ts';
+
+type StartOne = (config: Config, deps: ServerDeps) => Promise<RunningServer>;
+
+/** Rejects with EngineError or the system's error, and leaves nothing open. */
+export async function startNode(config: Config, deps: ServerDeps, startOne: StartOne): Promise<RunningServer> {
+  const log = deps.log ?? makeLog(config.logLevel);
+  const lifecycle = new Lifecycle(log);
+  const warnings: string[] = [];
+  const warn = (text: string): void => {
+    warnings.push(text);
+    if (deps.logsWarnings !== false) log.warn(text);
+  };
+  const starting: Starting = { config, deps, clock: deps.clock ?? systemClock, log, lifecycle, warn };
+  const lock = deps.lock ?? lockDirectory(config.dataDir);
+  lifecycle.opened('lock', () => lock.release());
+  try {
+    const node = await NodeServer.open(starting, startOne);
+    return node.running(warnings, () => lifecycle.close());
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+class NodeServer {
+  readonly #starting: Starting;
+  readonly #startOne: StartOne;
+  readonly #store: ReachedStore;
+  readonly #fronts: Fronts;
+  readonly #node: JoinedNode;
+  #server: RunningServer | undefined;
+  #firstKey: string | undefined;
+  #changing: Promise<void> | undefined;
+  #isOver = false;
+
+  static async open(starting: Starting, startOne: StartOne): Promise<NodeServer> {
+    const { config, lifecycle } = starting;
+    removeServerFile(config.dataDir);
+    // startServer came here because of the options of nodes, which need a store.
+    const store = await reachStore(starting, config.store!);
+    const server: { node?: JoinedNode } = {};
+    const fronts = new Fronts(config, store.stored.database.node, () => server.node?.leader);
+    lifecycle.opened('ports', () => fronts.close());
+    await fronts.listen();
+    server.node = await JoinedNode.join(starting, store, fronts.ports);
+    const opened = new NodeServer({ starting, startOne, store, fronts, node: server.node });
+    await opened.#lead(true);
+    const timer = setInterval(() => opened.#look(), NODE_LEAD_MS);
+    lifecycle.opened('server', () => {
+      clearInterval(timer);
+      return opened.#end();
+    });
+    return opened;
+  }
+
+  private constructor(parts: {
+    readonly starting: Starting;
+    readonly startOne: StartOne;
+    readonly store: ReachedStore;
+    readonly fronts: Fronts;
+    readonly node: JoinedNode;
+  }) {
+    this.#starting = parts.starting;
+    this.#startOne = parts.startOne;
+    this.#store = parts.store;
+    this.#fronts = parts.fronts;
+    this.#node = parts.node;
+  }
+
+  running(warnings: readonly string[], close: () => Promise<void>): RunningServer {
+    const { config } = this.#starting;
+    const { http, grpc } = this.#fronts.ports;
+    const host = reachable(config.host);
+    return {
+      httpPort: http,
+      grpcPort: grpc,
+      http10Port: undefined,
+      http: `${config.tlsCert === undefined ? 'http' : 'https'}://${hostPortText({ host, port: http })}`,
+      grpc: hostPortText({ host, port: grpc }),
+      httpListener: this.#server?.httpListener ?? 'node',
+      firstKey: this.#firstKey,
+      warnings,
+      close,
+    };
+  }
+
+  /** Takes the control log when nobody has it, and gives up the server when another node has. */
+  #look(): void {
+    this.#node.forget();
+    if (this.#changing !== undefined || this.#isOver) return;
+    const isLost = this.#server !== undefined && this.#store.leases.isSpoiled(CONTROL_SHARD);
+    const { leader } = this.#node;
+    // It has its own lease again at once, after a restart.
+    const isFree = this.#server === undefined && (leader === undefined || leader.id === this.#node.id);
+    if (!isLost && !isFree) return;
+    this.#changing = (isLost ? this.#follow() : this.#lead(false)).finally(() => {
+      this.#changing = undefined;
+    });
+  }
+
+  /** Resolves without a server when another node has the control log. `isFirst`: rejects with what the operator must mend. */
+  async #lead(isFirst: boolean): Promise<void> {
+    const { config, deps, log } = this.#starting;
+    if (this.#node.leader !== undefined && this.#node.leader.id !== this.#node.id) return;
+    const { http, grpc } = this.#fronts.ports;
+    this.#fronts.hold(true);
+    try {
+      this.#server = await this.#startOne(
+        { ...config, httpPort: http, grpcPort: grpc },
+        {
+          ...deps,
+          lock: { directory: config.dataDir, release: () => undefined },
+          node: {
+            // The next look tries again.
+            openData: (inner) =>
+              openOwnControl(inner, { ...this.#store, waiting: new Waiting(inner.log, 0) }, () => Promise.resolve()),
+            pool: this.#node.shards,
+            freePorts: () => this.#fronts.stopListening(),
+          },
+        },
+      );
+      this.#firstKey ??= this.#server.firstKey;
+      log.info({ node: this.#node.id }, 'this node has the control log and runs the server');
+    } catch (error) {
+      await this.#fronts.listen();
+      if (!(error instanceof EngineError)) throw error;
+      if (error.code === 'STO-E002') return;
+      if (isFirst && !error.retryable) throw error;
+      log.error({ reason: error.message }, 'this node cannot run the server');
+    } finally {
+      this.#fronts.hold(false);
+    }
+  }
+
+  async #follow(): Promise<void> {
+    this.#starting.log.error({}, 'this node has lost the control log: another node runs the server');
+    const server = this.#server;
+    this.#server = undefined;
+    await server?.close();
+    await this.#fronts.listen();
+  }
+
+  async #end(): Promise<void> {
+    this.#isOver = true;
+    await this.#changing?.catch(() => undefined);
+    await this.#server?.close();
+  }
+}
+
+/** The ports for callers, while the server runs elsewhere. */
+class Fronts {
+  readonly #fronts: readonly Front[];
+  #isListening = false;
+  #isHeld = false;
+
+  constructor(config: Config, self: string, leader: () => FleetNode | undefined) {
+    const { host } = config;
+    const at = (port: 'httpPort' | 'grpcPort') => (): HostPort | undefined => {
+      const node = leader();
+      // Connections must never come back to the ports that pass them on.
+      if (node === undefined || this.#isHeld || (node.id === self && this.#isListening)) return undefined;
+      return { host: parseHostPort(node.address).host, port: node[port] };
+    };
+    const http = new Front(host, config.httpPort, at('httpPort'));
+    this.#fronts = config.singlePort ? [http] : [http, new Front(host, config.grpcPort, at('grpcPort'))];
+  }
+
+  get ports(): { readonly http: number; readonly grpc: number } {
+    const [http, grpc = http] = this.#fronts;
+    return { http: http!.port, grpc: grpc!.port };
+  }
+
+  /** Connections wait while the node tries to run the server. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+  }
+
+  async listen(): Promise<void> {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    for (const front of this.#fronts) await front.listen();
+  }
+
+  async stopListening(): Promise<void> {
+    this.#isListening = false;
+    for (const front of this.#fronts) await front.stopListening();
+  }
+
+  async close(): Promise<void> {
+    for (const front of this.#fronts) await front.close();
+  }
+}
+
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
