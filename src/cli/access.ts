@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectsOf } from '../engine/grain/api/json-value.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printNote, printTable, utc } from './output.ts';
@@ -116,7 +116,7 @@ async function list(options: AccessOptions): Promise<void> {
       });
       const json = { command: 'authz_list', args };
       const page = (await connection.json('POST', pathOf(options, 'app/exec'), { json }))['result'] as JsonObject;
-      if (Array.isArray(page['tuples'])) tuples.push(...(page['tuples'] as JsonObject[])); // the contract's answer
+      tuples.push(...objectsOf(page['tuples']));
       cursor = page['next_cursor'] ?? null;
     }
   });

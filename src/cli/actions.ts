@@ -1,6 +1,6 @@
 // `granary actions SID`: what the tools of a session did: counts by tool and error, failed actions, or one chain.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { usage } from './failure.ts';
 import { text } from './grain-view.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -71,7 +71,7 @@ function printSummary(answer: JsonObject): void {
       row('all', answer['total_calls'], answer['successful'], answer['failed'], answer['total_duration_ms']),
     ],
   );
-  const errors = answer['error_patterns'] as JsonObject[];
+  const errors = objectsOf(answer['error_patterns']);
   if (errors.length > 0) {
     printLine();
     printTable(
@@ -83,7 +83,7 @@ function printSummary(answer: JsonObject): void {
 }
 
 function printFailed(answer: JsonObject): void {
-  const failures = answer['actions'] as JsonObject[];
+  const failures = objectsOf(answer['actions']);
   if (failures.length === 0) {
     printLine('No action has failed.');
     return;
@@ -94,7 +94,7 @@ function printFailed(answer: JsonObject): void {
 }
 
 function printChain(answer: JsonObject): void {
-  const chain = answer['actions'] as JsonObject[];
+  const chain = objectsOf(answer['actions']);
   if (chain.length === 0) {
     printLine('The task has no actions.');
     return;
@@ -111,12 +111,12 @@ function printActions(all: readonly JsonObject[]): void {
   printTable(
     [{ title: 'made (UTC)' }, { title: 'hash' }, { title: 'took', align: 'right' }, { title: 'action' }],
     all.map(({ created_at: at, hash, fields }) => {
-      const { duration_ms: ms } = fields as JsonObject; // the contract: an object
+      const { duration_ms: ms } = objectOf(fields);
       return [
         utc(Number(at)),
         text(hash).slice(0, 16),
         typeof ms === 'number' ? duration(ms) : '',
-        clipped(actionLine(fields as JsonObject), terminalColumns() - 56),
+        clipped(actionLine(objectOf(fields)), terminalColumns() - 56),
       ];
     }),
   );

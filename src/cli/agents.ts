@@ -1,7 +1,7 @@
 // `granary agents`: list the agents of a memory with their trust, register one, show one, deactivate one.
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
-import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, type JsonValue, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printTable, utc } from './output.ts';
 import { allPages } from './pages.ts';
@@ -109,7 +109,7 @@ async function show(agentId: string, options: ShowOptions): Promise<void> {
   );
   if (options.json) return printJson(agent);
   const { identity, trust_history: history } = agent;
-  const known = (identity ?? {}) as JsonObject; // the contract: an object, if it is there
+  const known = objectOf(identity);
   printLine(`${text(agent['agent_id'])}: ${text(agent['status'])}, trust ${score(agent['trust_score'])}`);
   const facts: readonly (readonly [string, string])[] = [
     ['name', text(known['name'])],
@@ -135,7 +135,7 @@ async function show(agentId: string, options: ShowOptions): Promise<void> {
       { title: 'reason' },
       { title: 'action' },
     ],
-    (history as JsonObject[]).map((point) => [
+    objectsOf(history).map((point) => [
       time(point['timestamp']),
       score(point['score']),
       signed(point['delta']),

@@ -2,7 +2,7 @@
 // the best passages are printed.
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { framesOf } from './event-frames.ts';
 import { Failure } from './failure.ts';
@@ -69,8 +69,8 @@ async function passagesFor(
 ): Promise<Passage[]> {
   const json = defined({ query: question, limit, namespace, user_id: user }) as JsonObject;
   const { results } = await connection.json('POST', `/memories/${encodeURIComponent(memory)}/recall`, { json });
-  return (results as JsonObject[]).map((hit) => {
-    const fields = hit['fields'] as JsonObject; // the contract: a hit has its fields
+  return objectsOf(results).map((hit) => {
+    const fields = objectOf(hit['fields']);
     return { hash: String(hit['hash']), text: textOf(fields), source: sourceOf(hit, fields) };
   });
 }

@@ -2,7 +2,7 @@
 // lines.
 import type { Command } from 'commander';
 import { stringifyJson } from '../engine/grain/api/json.ts';
-import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, type JsonValue, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { EXIT } from './exit-codes.ts';
 import { usage } from './failure.ts';
@@ -79,7 +79,7 @@ async function tailEntries(
     const query = { ...(await queryOf(connection, options)), limit, verify };
     return connection.json('GET', pathOf(options), { query });
   });
-  const entries = (page['entries'] as JsonObject[]).toReversed(); // the contract: objects
+  const entries = objectsOf(page['entries']).toReversed();
   const isBroken = page['chain_valid'] === false;
   if (isBroken) process.exitCode = EXIT.failed;
   if (options.json) return printJson({ ...page, entries });
@@ -121,7 +121,7 @@ const NAMES: ReadonlySet<string> = new Set(['grain', 'old_grain', 'prior_grain',
 
 /** Entry details without the enciphered names of grains. The entry has the readable hash while the grain exists. */
 export function withoutNames(details: JsonValue | undefined): JsonObject {
-  const named = Object.entries((details ?? {}) as JsonObject); // the contract: an object
+  const named = Object.entries(objectOf(details));
   return Object.fromEntries(named.filter(([member]) => !NAMES.has(member)));
 }
 

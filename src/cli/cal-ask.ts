@@ -1,6 +1,6 @@
 // Sends one CAL query to a server.
 
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import type { ServerOptions } from './options.ts';
 
@@ -22,7 +22,7 @@ export async function ask(connection: Connection, memory: string, query: string)
   const all = (await connection.exec(memory, 'cal', { query })) as JsonObject; // The contract: an object.
   const { result, warnings, execution_time_ms: ms } = all;
   return {
-    result: result as JsonObject, // the contract: an object
+    result: objectOf(result), // the contract: an object
     warnings: Array.isArray(warnings) ? warnings.map(String) : [],
     executionMs: Number(ms),
     all,

@@ -1,6 +1,6 @@
 // One conversation of `granary chat`: sends messages, prints the answers as they arrive, and keeps the thread.
 import { defined } from '../engine/base/defined.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { framesOf } from './event-frames.ts';
 import { Failure } from './failure.ts';
@@ -79,7 +79,7 @@ export class ChatTalk {
   async list(): Promise<void> {
     const query = { limit: THREADS_SHOWN, archived: false };
     const { threads, total } = await this.#connection.json('GET', `${this.#path}/threads`, { query });
-    const rows = threads as JsonObject[]; // the contract: objects
+    const rows = objectsOf(threads);
     for (const { thread_id: id, title, message_count: count, updated_at: at } of rows) {
       const head = `${String(id)}  ${utc(Number(at))}  ${String(count).padStart(4)}  `;
       const words = printable(typeof title === 'string' ? title : '');

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectsOf } from '../engine/grain/api/json-value.ts';
 import { EXIT } from './exit-codes.ts';
 import { usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -75,7 +75,7 @@ async function run(options: ComplianceOptions): Promise<void> {
     : await ask(options, 'POST', 'verify/run', regulation === undefined ? {} : { regulation });
   if (Number(result['fail']) > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(result);
-  const checks = result['checks'] as JsonObject[]; // the operation's schema
+  const checks = objectsOf(result['checks']);
   const shown = checks.filter(({ status }) => options.all || status === 'fail' || status === 'warn');
   if (shown.length > 0)
     printDetails(
@@ -111,7 +111,7 @@ async function violations(options: ComplianceOptions): Promise<void> {
     }),
   );
   const answer = await ask(options, 'GET', `compliance/violations?${query}`);
-  const found = answer['violations'] as JsonObject[]; // the operation's schema
+  const found = objectsOf(answer['violations']);
   if (found.length > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(answer);
   if (found.length === 0) return printLine('No check failed.');
@@ -134,7 +134,7 @@ async function impact(options: ComplianceOptions): Promise<void> {
   printDetails(
     ['framework', 'reference', 'status'],
     ['missing'],
-    (answer['assessments'] as JsonObject[]).map(({ framework, reference, status, gaps }) =>
+    objectsOf(answer['assessments']).map(({ framework, reference, status, gaps }) =>
       [framework, reference, status, (gaps as string[]).join(', ')].map(String),
     ),
   );

@@ -1,7 +1,7 @@
 // `granary consent`: grants, revokes and lists consent.
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectsOf } from '../engine/grain/api/json-value.ts';
 import { readExpiry } from './expiry.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printTable, utc } from './output.ts';
@@ -86,7 +86,7 @@ async function status(options: ConsentOptions): Promise<void> {
     [{ title: 'user' }, { title: 'purpose' }, { title: 'status' }, { title: 'since (UTC)' }, { title: 'ends (UTC)' }],
     users.flatMap((one) => {
       const name = `${String(one['user_id'])}${one['restricted'] === true ? ' (restricted)' : ''}`;
-      const records = Array.isArray(one['purposes']) ? (one['purposes'] as JsonObject[]) : []; // the contract's answer
+      const records = objectsOf(one['purposes']);
       if (records.length === 0) return [[name, '', '', '', '']];
       return records.map((record) => [
         name,

@@ -6,7 +6,7 @@ import {
   SUBJECT_REQUEST_DAYS_MAX,
   SUBJECT_REQUEST_EXTENSION_DAYS_DEFAULT,
 } from '../engine/base/limits.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure, usage } from './failure.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -124,7 +124,7 @@ async function requestOf(connection: Connection, { memory, user, request }: DsrO
     return found;
   }
   const { requests } = await connection.json('GET', path, { query: { user_id: user, limit: 500 } });
-  const found = requests as JsonObject[]; // the contract: objects
+  const found = objectsOf(requests);
   const open = found.filter(({ status }) => status === 'open');
   if (open.length > 1)
     throw new Failure(
@@ -275,13 +275,13 @@ async function erase(options: EraseOptions): Promise<void> {
     let erased: JsonObject = {};
     await withProofFile(file, async () => {
       erased = await perform();
-      return erased['proof'] as JsonObject; // the contract: an object
+      return objectOf(erased['proof']);
     });
     return erased;
   });
   if (options.json) return printJson(answer);
-  const proof = answer['proof'] as JsonObject; // the contract: objects
-  const purge = proof['purge'] as JsonObject;
+  const proof = objectOf(answer['proof']);
+  const purge = objectOf(proof['purge']);
   printPairs([
     ['person', user],
     ['grains erased', Number(proof['count'])],

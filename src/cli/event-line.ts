@@ -1,5 +1,5 @@
 // One event as a line for a terminal.
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf } from '../engine/grain/api/json-value.ts';
 import { clipped, utc } from './output.ts';
 
 /** Terminals of fewer columns get times without the year and shorter hashes. */
@@ -23,7 +23,7 @@ export function eventLine(event: JsonObject, columns: number): string {
 function wordsOf(event: JsonObject): string {
   const said = ['subject', 'relation', 'object'].flatMap((name) => event[name] ?? []).map(String);
   const words = said.length > 0 ? [said.join(' ')] : [event['grain_type']].flatMap((type) => type ?? []).map(String);
-  const { from, to, ...details } = (event['details'] ?? {}) as JsonObject; // the contract: an object
+  const { from, to, ...details } = objectOf(event['details']);
   if (from !== undefined || to !== undefined) words.push(`${String(from ?? '')} → ${String(to ?? '')}`);
   if (event['user_id'] !== undefined) words.push(`user ${String(event['user_id'])}`);
   if (event['count'] !== undefined) words.push(`${String(event['count'])} grains`);

@@ -1,7 +1,7 @@
 // `granary events`: the events of a memory, those that are kept or as they happen. A lost connection is taken up again at
 // the last event.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { type EventFrame, framesOf, gapNote } from './event-frames.ts';
 import { eventLine } from './event-line.ts';
@@ -59,8 +59,8 @@ async function list(connection: Connection, options: EventOptions): Promise<void
       query: { ...queryOf(options), since: String(since), timeout_s: LIST_SECONDS },
       headers: { accept: 'application/json' },
     });
-    const events = page['events'] as JsonObject[]; // the contract: objects
-    if (isFirst && page['gap'] !== undefined) printNote(gapNote(page['gap'] as JsonObject)); // the contract: an object
+    const events = objectsOf(page['events']);
+    if (isFirst && page['gap'] !== undefined) printNote(gapNote(objectOf(page['gap'])));
     isFirst = false;
     for (const event of events) show(event, options);
     since = page['next'];

@@ -4,7 +4,7 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { parseJson, stringifyJson } from '../engine/grain/api/json.ts';
-import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, type JsonValue, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure, failureOf } from './failure.ts';
 import { text } from './grain-view.ts';
@@ -186,7 +186,7 @@ function shown(value: JsonValue | undefined): string {
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as JsonObject[]) : []; // the contract: objects
+  return objectsOf(value);
 }
 
 async function conversations(slug: string, id: string | undefined, options: TalkOptions): Promise<void> {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { HARNESS_ITERATIONS_MAX } from '../engine/base/limits.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
-import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, type JsonValue, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { Failure, usage } from './failure.ts';
 import { registerHarnessTalk } from './harness-talk.ts';
 import type { Verb } from './http-caller.ts';
@@ -117,7 +117,7 @@ function printHarness(harness: JsonObject, options: HarnessOptions): void {
     return;
   }
   const { tools: bound, system_prompt: prompt } = harness;
-  const named = Array.isArray(bound) ? (bound as JsonObject[]).map(({ tool_name: name }) => text(name)) : [];
+  const named = objectsOf(bound).map(({ tool_name: name }) => text(name));
   const chosen = ['provider', 'model'].map((name) => text(harness[name])).filter((name) => name !== '');
   const rows: readonly (readonly [string, string])[] = [
     ['slug', text(harness['slug'])],
@@ -140,8 +140,8 @@ function printHarness(harness: JsonObject, options: HarnessOptions): void {
 
 async function templates(slug: string | undefined, options: HarnessOptions): Promise<void> {
   const { result } = await ask(options, 'POST', 'app/exec', { command: 'harness_templates' });
-  const { templates: found } = result as JsonObject; // the contract: an object with a list
-  const all = found as readonly JsonObject[];
+  const { templates: found } = objectOf(result);
+  const all = objectsOf(found);
   if (slug === undefined) {
     if (options.json) return printJson({ templates: [...all] });
     return printTable(
@@ -165,7 +165,7 @@ async function templates(slug: string | undefined, options: HarnessOptions): Pro
   printLine();
   printLine(printable(text(template['system_prompt'])));
   printLine();
-  printTools(template['tools'] as readonly JsonObject[]); // the contract: a list
+  printTools(objectsOf(template['tools']));
 }
 
 function printTools(all: readonly JsonObject[]): void {

@@ -1,6 +1,6 @@
 // Resolves a grain hash that the user typed in full or as a prefix.
 import { sentenceOf } from '../engine/cal/output/sentence.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure, usage } from './failure.ts';
 import { clipped } from './output.ts';
@@ -23,7 +23,7 @@ export async function wholeHash(connection: Connection, memory: string, text: st
   const query = { hash_prefix: typed, include_superseded: true, limit: SHOWN_MAX + 1 };
   const path = `/memories/${encodeURIComponent(memory)}/grains`;
   const { grains } = await connection.json('GET', path, { query });
-  const found = grains as JsonObject[]; // the contract: objects
+  const found = objectsOf(grains);
   const [first, second] = found;
   if (first === undefined) throw new Failure('MEM-E001', `no grain in ${memory} has a hash that begins with ${typed}`);
   if (second === undefined) return String(first['hash']);
@@ -39,7 +39,7 @@ function listed(grains: readonly JsonObject[]): string {
     .slice(0, SHOWN_MAX)
     .map(
       (grain) =>
-        `  ${String(grain['hash'])}  ${clipped(sentenceOf({ grainType: String(grain['grain_type']), fields: grain['fields'] as JsonObject }), 60)}`,
+        `  ${String(grain['hash'])}  ${clipped(sentenceOf({ grainType: String(grain['grain_type']), fields: objectOf(grain['fields']) }), 60)}`,
     );
   return [...lines, ...(grains.length > SHOWN_MAX ? ['  … and more'] : [])].join('\n');
 }

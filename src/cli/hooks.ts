@@ -1,7 +1,7 @@
 // `granary hooks`: list, create, delete and resume the hooks of a memory, and read the events that one selects.
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
-import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, type JsonValue, objectOf } from '../engine/grain/api/json-value.ts';
 import { gapNote } from './event-frames.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printNote, utc } from './output.ts';
@@ -141,7 +141,7 @@ async function exec(options: HookOptions, command: string, args: JsonObject): Pr
   const answer = await withConnection(options, (connection) =>
     connection.json('POST', pathOf(options, '/app/exec'), { json: { command, args } }),
   );
-  return answer['result'] as JsonObject; // the contract: every command answers an object
+  return objectOf(answer['result']);
 }
 
 async function resume(hookId: string, options: HookOptions): Promise<void> {
@@ -154,7 +154,7 @@ async function read(hookId: string, options: ReadOptions): Promise<void> {
   const { after, limit } = options;
   const answer = await exec(options, 'cdc_read', defined({ hook_id: hookId, limit, after }));
   if (options.json) return printJson(answer);
-  if (answer['gap'] !== undefined) printNote(gapNote(answer['gap'] as JsonObject)); // the contract: an object
+  if (answer['gap'] !== undefined) printNote(gapNote(objectOf(answer['gap'])));
   for (const event of answer['events'] as readonly JsonValue[]) printLine(JSON.stringify(event)); // the contract: a list
   printNote(`Continue with --after ${text(answer['next'])}.`);
 }

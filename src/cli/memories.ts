@@ -1,7 +1,7 @@
 // `granary memories`: lists, creates and deletes memories.
 import { type Command, Option } from 'commander';
 import { defined } from '../engine/base/defined.ts';
-import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, type JsonValue, objectOf } from '../engine/grain/api/json-value.ts';
 import { usage } from './failure.ts';
 import { gather, integer, type ServerOptions, withServerOptions } from './options.ts';
 import { clipped, printJson, printLine, printTable, utc } from './output.ts';
@@ -122,7 +122,7 @@ async function remove(id: string, options: RemoveOptions): Promise<void> {
   let answer: JsonObject = {};
   const proven = async (): Promise<JsonObject> => {
     answer = await ask({ confirm: true });
-    return answer['signed_proof'] as JsonObject; // the contract: an object
+    return objectOf(answer['signed_proof']);
   };
   if (options.proof === undefined) await proven();
   else await withProofFile(options.proof, proven);

@@ -2,7 +2,7 @@
 
 import { defined } from '../engine/base/defined.ts';
 import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { Failure } from './failure.ts';
 import type { Asked } from './http-caller.ts';
@@ -21,7 +21,7 @@ export async function* itemsOf(
     });
     const items = page[member];
     if (!Array.isArray(items)) throw new Failure('SYS-E001', `the server's page has no list ${member}`);
-    yield* items as JsonObject[]; // the contract: lists of objects
+    yield* objectsOf(items);
     const next = page['next_cursor'];
     if (next === cursor && cursor !== undefined)
       throw new Failure('SYS-E001', 'the server returned the same page again');

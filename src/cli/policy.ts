@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
-import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { EXIT } from './exit-codes.ts';
 import { usage } from './failure.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -75,7 +75,7 @@ async function simulate(options: PolicyOptions): Promise<void> {
     ]),
   );
   printPairs(
-    Object.entries(answer['impact'] as JsonObject).map(([name, count]) => [name.replaceAll('_', ' '), Number(count)]),
+    Object.entries(objectOf(answer['impact'])).map(([name, count]) => [name.replaceAll('_', ' '), Number(count)]),
   ); // counts
 }
 
@@ -103,7 +103,7 @@ async function ask(
 }
 
 async function changeOf({ add, remove, set, overrides, reason }: PolicyOptions): Promise<JsonObject> {
-  const fromFile = overrides === undefined ? {} : objectOf(parseJson(await readFile(overrides, 'utf8')));
+  const fromFile = overrides === undefined ? {} : rulesOf(parseJson(await readFile(overrides, 'utf8')));
   const all: JsonObject = { ...fromFile, ...Object.fromEntries((set ?? []).map(ruleOf)) };
   return defined({
     add_policies: add && [...add],
@@ -113,10 +113,9 @@ async function changeOf({ add, remove, set, overrides, reason }: PolicyOptions):
   });
 }
 
-function objectOf(value: unknown): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usage('--overrides must be a file with a JSON object of rules');
-  return value as JsonObject; // just parsed
+function rulesOf(value: unknown): JsonObject {
+  if (!isJsonObject(value)) throw usage('--overrides must be a file with a JSON object of rules');
+  return value;
 }
 
 /** Parses `consent.mode=opt_in`. The value is JSON if it parses as such, otherwise a string. */
@@ -145,15 +144,15 @@ function printPolicy(policy: JsonObject): void {
           ['reason', String(policy['reason'] ?? '')],
         ] as const)),
   ]);
-  const groups = policy['rules'] as JsonObject; // service contract 10.1
+  const groups = objectOf(policy['rules']); // service contract 10.1
   printTable(
     [{ title: 'rule' }, { title: 'value' }],
     Object.entries(groups).flatMap(([group, rules]) =>
-      Object.entries(rules as JsonObject).map(([name, value]) => [`${group}.${name}`, JSON.stringify(value)]),
+      Object.entries(objectOf(rules)).map(([name, value]) => [`${group}.${name}`, JSON.stringify(value)]),
     ),
   );
 }
 
 function rowsOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as JsonObject[]) : []; // the contract's answer
+  return objectsOf(value);
 }

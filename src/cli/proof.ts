@@ -1,7 +1,7 @@
 // `granary proof`: verifies the proof of an erasure, fetches it, and shows or rotates the keys that sign proofs.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { checkProof, isRemoval, type ProofCheck, type SignedRemoval } from '../server/proofs/erasure-proof.ts';
 import { keyIdOf, rawPublicKey } from '../server/proofs/proof-keys.ts';
 import { exitCodesText, PROOF_EXIT } from './exit-codes.ts';
@@ -185,14 +185,14 @@ export async function fetchProof(options: ServerOptions, memory: string, user: s
   const answer = await withConnection(options, (connection) =>
     connection.json('GET', path, { query: { user_id: user } }),
   );
-  return answer['proof'] as JsonObject; // the contract: an object
+  return objectOf(answer['proof']);
 }
 
 async function keys(options: ServerOptions): Promise<void> {
   const { withConnection } = await import('./connection.ts');
   const answer = await withConnection(options, (connection) => connection.json('GET', '/proof-keys'));
   if (options.json) return printJson(answer);
-  const listed = answer['keys'] as JsonObject[]; // the contract: objects
+  const listed = objectsOf(answer['keys']);
   printTable(
     [{ title: 'key' }, { title: 'public key' }, { title: 'made (UTC)' }, { title: 'replaced (UTC)' }],
     listed.map(({ key_id, public_key, created_at, retired_at }) => [

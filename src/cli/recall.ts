@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { RecallRequest } from '../server/gen/memory/v1/memory.ts';
 import { readPhrase, type TimeSpan } from '../server/operations/recall/time-phrase.ts';
 import type { QueryMode } from '../server/query-mode.ts';
@@ -137,7 +137,7 @@ async function explained(
     const answer = await connection.json('POST', `${path}/recall`, { json });
     return { answer, language: String(language), ms: performance.now() - startedMs };
   });
-  const results = answer['results'] as JsonObject[]; // the contract: objects with these members
+  const results = objectsOf(answer['results']);
   for (const warning of answer['warnings'] as string[]) printNote(warning);
   if (options.json) return printJson(answer);
   if (noted !== undefined) printNote(noted);
@@ -149,17 +149,17 @@ async function explained(
           hash: String(hit['hash']),
           grainType: String(hit['grain_type']),
           score: Number(hit['score']),
-          fields: hit['fields'] as JsonObject,
+          fields: objectOf(hit['fields']),
         }),
       ),
     );
     const hits = results.map((hit) =>
       defined({
         grainType: String(hit['grain_type']),
-        fields: hit['fields'] as JsonObject,
+        fields: objectOf(hit['fields']),
         explanation: String(hit['explanation'] ?? ''),
         relevance: hit['relevance'] === undefined ? undefined : Number(hit['relevance']),
-        breakdown: (hit['score_breakdown'] ?? {}) as JsonObject,
+        breakdown: objectOf(hit['score_breakdown']),
         recallSource: String(hit['recall_source']),
         isSuperseded: hit['supersession_status'] === 'superseded',
         conflictStatus: hit['conflict_status'] === undefined ? undefined : String(hit['conflict_status']),

@@ -1,7 +1,7 @@
 // `granary report --user ID`: summarises what a memory holds about a person.
 import type { Command } from 'commander';
 import { parseJson } from '../engine/grain/api/json.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectsOf } from '../engine/grain/api/json-value.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printPairs, utc } from './output.ts';
 
@@ -40,8 +40,8 @@ async function report(options: ServerOptions & { readonly memory: string; readon
 
 function summaryOf(data: JsonObject) {
   // The contract: lists of objects.
-  const grains = data['grains'] as JsonObject[];
-  const consents = data['consents'] as JsonObject[];
+  const grains = objectsOf(data['grains']);
+  const consents = objectsOf(data['consents']);
   const restriction = data['restriction'] as JsonObject | undefined;
   const types: Record<string, number> = {};
   let [oldest, newest]: (number | undefined)[] = [];

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { PAGE_LIMIT_MAX } from '../engine/base/limits.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printTable, utc } from './output.ts';
 
@@ -43,7 +43,7 @@ async function exec(options: RestrictOptions, command: string, args: JsonObject)
   const answer = await withConnection(options, (connection) =>
     connection.json('POST', `/memories/${encodeURIComponent(options.memory)}/app/exec`, { json: { command, args } }),
   );
-  return answer['result'] as JsonObject; // the contract: every command answers an object
+  return objectOf(answer['result']);
 }
 
 async function put(command: 'restrict' | 'unrestrict', user: string, options: RestrictOptions): Promise<void> {
@@ -58,7 +58,7 @@ async function list(options: RestrictOptions): Promise<void> {
   for (let cursor: unknown; cursor !== null; ) {
     const asked = defined({ limit: PAGE_LIMIT_MAX, cursor: typeof cursor === 'string' ? cursor : undefined });
     const page = await exec(options, 'restrictions', asked);
-    if (Array.isArray(page['restrictions'])) held.push(...(page['restrictions'] as JsonObject[])); // the contract's answer
+    held.push(...objectsOf(page['restrictions']));
     cursor = page['next_cursor'] ?? null;
   }
   if (options.json) return printJson({ restrictions: held, total: held.length });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { parseJson } from '../engine/grain/api/json.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { isJsonObject, type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { Failure, usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { number, printJson, printLine, printPairs, printTable, utc } from './output.ts';
@@ -70,7 +70,7 @@ async function erase(path: string, options: ScopeOptions): Promise<void> {
   let answer: JsonObject = {};
   const proven = async (): Promise<JsonObject> => {
     answer = await perform();
-    return answer['signed_proof'] as JsonObject; // the contract: an object
+    return objectOf(answer['signed_proof']);
   };
   if (proof === undefined) await proven();
   else await withProofFile(proof, proven);
@@ -81,7 +81,7 @@ async function erase(path: string, options: ScopeOptions): Promise<void> {
     ['grains erased', Number(answer['count'])],
     ['at', `${utc(Number(answer['timestamp']))} UTC`],
   ]);
-  const proofs = Array.isArray(answer['proofs']) ? (answer['proofs'] as JsonObject[]) : []; // the contract: objects
+  const proofs = objectsOf(answer['proofs']);
   if (proofs.length === 0) return;
   printLine();
   printTable(
@@ -101,15 +101,14 @@ function readTree(file: string): JsonObject {
   } catch (error) {
     throw new Failure('FILE', `${file} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usage('a tree must be {"name": …, "children": […]}');
-  return value as JsonObject; // parsed JSON that is an object
+  if (!isJsonObject(value)) throw usage('a tree must be {"name": …, "children": […]}');
+  return value;
 }
 
 function printTree(tree: JsonObject): void {
   printLine(String(tree['name']));
   const walk = (node: JsonObject, above: string): void => {
-    for (const child of (node['children'] ?? []) as JsonObject[]) {
+    for (const child of objectsOf(node['children'])) {
       // checked by the server
       const path = above === '' ? String(child['name']) : `${above}/${String(child['name'])}`;
       printLine(`  ${path}`);

@@ -1,7 +1,7 @@
 // `granary search`: keyword search only.
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { type Hit, hitJson, printHits } from './hits.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { printJson, printLine, printNote } from './output.ts';
@@ -40,12 +40,12 @@ async function search(words: string[], options: SearchOptions): Promise<void> {
     connection.json('POST', `/memories/${encodeURIComponent(memory)}/search`, { json }),
   );
   // The contract: objects with these members.
-  const hits = (answer['results'] as JsonObject[]).map(
+  const hits = objectsOf(answer['results']).map(
     (hit): Hit => ({
       hash: String(hit['hash']),
       grainType: String(hit['grain_type']),
       score: Number(hit['score']),
-      fields: hit['fields'] as JsonObject,
+      fields: objectOf(hit['fields']),
     }),
   );
   for (const warning of Array.isArray(answer['warnings']) ? answer['warnings'] : []) printNote(String(warning));

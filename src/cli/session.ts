@@ -1,7 +1,7 @@
 // `granary session SID`: the bootstrap of a session as a page, or the context that a prompt would get.
 import type { Command } from 'commander';
 import { TOKEN_BUDGET_MAX } from '../engine/base/limits.ts';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { text } from './grain-view.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import {
@@ -62,8 +62,8 @@ function printContext(answer: JsonObject): void {
 
 function printBootstrap(answer: JsonObject): void {
   const state = answer['state'] as JsonObject | null;
-  const goals = answer['active_goals'] as JsonObject[]; // the contract: objects
-  const actions = answer['recent_actions'] as JsonObject[];
+  const goals = objectsOf(answer['active_goals']);
+  const actions = objectsOf(answer['recent_actions']);
   const width = terminalColumns();
   if (state === null && goals.length + actions.length === 0) {
     printLine('The session has no grains.');
@@ -72,7 +72,7 @@ function printBootstrap(answer: JsonObject): void {
   if (state === null) printLine('No state.');
   else {
     printLine(`State of ${utc(Number(state['created_at']))} UTC`);
-    const data = ((state['fields'] as JsonObject)['data'] ?? {}) as JsonObject;
+    const data = (objectOf(state['fields'])['data'] ?? {}) as JsonObject;
     printPairs(Object.entries(data).map(([key, value]) => [`  ${clipped(key, 30)}`, clipped(text(value), width - 36)]));
   }
   printSection('Active goals', goals.length, Number(answer['active_goals_total']));
@@ -80,7 +80,7 @@ function printBootstrap(answer: JsonObject): void {
     printLine(`  ${clipped(`[${text(goal['priority'])}] ${text(goal['description'])}`, width - 2)}`);
   printSection('Last actions', actions.length, Number(answer['recent_actions_total']));
   for (const { created_at: at, fields } of actions)
-    printLine(`  ${utc(Number(at))}  ${clipped(actionLine(fields as JsonObject), width - 24)}`);
+    printLine(`  ${utc(Number(at))}  ${clipped(actionLine(objectOf(fields)), width - 24)}`);
 }
 
 function printSection(title: string, shown: number, total: number): void {

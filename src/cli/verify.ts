@@ -1,6 +1,6 @@
 // `granary verify`: checks everything on disk. A finding sets exit code 1.
 import type { Command } from 'commander';
-import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { objectsOf } from '../engine/grain/api/json-value.ts';
 import { execOnDeployment } from './deployment.ts';
 import { EXIT } from './exit-codes.ts';
 import { type ServerOptions, withServerOptions } from './options.ts';
@@ -37,7 +37,7 @@ async function verify(options: ServerOptions): Promise<void> {
     ['findings', total],
     ['took', duration(performance.now() - startedMs)],
   ]);
-  const findings = (report['findings'] as JsonObject[]).slice(0, FINDINGS_SHOWN); // the operation's schema
+  const findings = objectsOf(report['findings']).slice(0, FINDINGS_SHOWN);
   if (total === 0) return printLine('No problems found.');
   printLine();
   printTable(

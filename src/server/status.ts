@@ -157,3 +157,10 @@ export const STATUS: Readonly<Record<ErrorCode, WireStatus>> = {
   'SYS-E004': wire(405, 'UNIMPLEMENTED'),
   'SYS-E005': wire(504, 'DEADLINE_EXCEEDED'),
 };
+
+const BY_CODE: Readonly<Record<string, WireStatus | undefined>> = STATUS;
+
+/** The statuses of a code that may not be one of ours. */
+export function statusOf(code: string): WireStatus | undefined {
+  return BY_CODE[code];
+}

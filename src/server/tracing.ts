@@ -8,7 +8,7 @@ import type { StageTime } from '../engine/base/stage-times.ts';
 import type { Router } from '../shards/router.ts';
 import type { Operation } from './operations/define.ts';
 import { StageCollector, type TracedCall } from './stage-collector.ts';
-import { STATUS, type WireStatus } from './status.ts';
+import { statusOf } from './status.ts';
 import { VERSION } from './version.ts';
 
 const SERVICE = 'memory.v1.MemoryService';
@@ -159,7 +159,7 @@ export class RequestSpan {
       return;
     }
     const isOk = code === 'ok';
-    const status = isOk ? undefined : (STATUS as Readonly<Record<string, WireStatus | undefined>>)[code];
+    const status = isOk ? undefined : statusOf(code);
     if (this.#request.face === 'http') span.setAttribute('http.response.status_code', status?.http ?? 200);
     else span.setAttribute('rpc.grpc.status_code', status?.grpc ?? 0);
     if (!isOk) span.setAttribute('error.type', code);

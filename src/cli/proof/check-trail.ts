@@ -1,6 +1,6 @@
 // Checks a proof of an erasure against the server that issued it: its list of signing keys, and the audit chain.
 import { PAGE_LIMIT_MAX } from '../../engine/base/limits.ts';
-import type { JsonObject } from '../../engine/grain/api/json-value.ts';
+import { type JsonObject, objectOf, objectsOf } from '../../engine/grain/api/json-value.ts';
 import type {
   ProvenEntry,
   RemovalEntry,
@@ -62,7 +62,7 @@ type Signed = Pick<SignedProof, 'public_key' | 'key_id'>;
 
 async function keyOf(connection: Connection, { public_key: wanted }: Signed): Promise<JsonObject | undefined> {
   const { keys } = await connection.json('GET', '/proof-keys');
-  return (keys as JsonObject[]).find(({ public_key }) => public_key === wanted); // the contract: objects
+  return objectsOf(keys).find(({ public_key }) => public_key === wanted);
 }
 
 function unknownKey({ key_id }: Signed): TrailCheck {
@@ -125,7 +125,7 @@ function hasFingerprints(found: readonly JsonObject[], { audit_entries }: Signed
 }
 
 function detailsOf(entry: JsonObject): JsonObject {
-  return entry['details'] as JsonObject; // the contract: an object
+  return objectOf(entry['details']);
 }
 
 function notInTrail(memory: string, what: string): TrailCheck {

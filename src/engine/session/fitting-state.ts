@@ -3,7 +3,7 @@
 import type { GrainView } from '../calls/grain.ts';
 import type { ContextFormat, ContextState } from '../calls/session.ts';
 import { stringifyJson } from '../grain/api/json.ts';
-import type { JsonObject, JsonValue } from '../grain/api/json-value.ts';
+import { type JsonObject, type JsonValue, objectOf } from '../grain/api/json-value.ts';
 import { textOf } from './pieces.ts';
 
 /** Share of the budget that a state may have. */
@@ -72,7 +72,7 @@ function stateOf({ hash, createdAt }: GrainView, data: JsonObject): JsonObject {
 
 function dataOf({ fields }: GrainView): JsonObject {
   const data = fields['data'];
-  return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject) : {};
+  return objectOf(data);
 }
 
 function lineOf(key: string, value: JsonValue): string {

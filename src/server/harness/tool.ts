@@ -1,5 +1,7 @@
 // The definition of a tool, and how it lies in an action of kind `definition`.
+
 import { hash } from 'node:crypto';
+import { isJsonObject } from '../../engine/grain/api/json-value.ts';
 import type { GrainView, JsonObject, JsonValue } from '../../shards/protocol.ts';
 
 export type ExecutorKind = 'host' | 'client';
@@ -72,17 +74,17 @@ export function toolOf({ hash: address, grainType, fields, createdAt }: GrainVie
   const toolName = fields['tool_name'];
   const inputSchema = fields['input_schema'];
   const executorUri = fields['executor_uri'];
-  if (typeof toolName !== 'string' || !isMap(inputSchema) || typeof executorUri !== 'string') return undefined;
+  if (typeof toolName !== 'string' || !isJsonObject(inputSchema) || typeof executorUri !== 'string') return undefined;
   const { tool_description: description, output_schema: outputSchema, locked_params: locked, examples } = fields;
-  const annotations = isMap(fields['annotations']) ? fields['annotations'] : {};
+  const annotations = isJsonObject(fields['annotations']) ? fields['annotations'] : {};
   const spec: ToolSpec = {
     toolName,
     description: typeof description === 'string' ? description : '',
     inputSchema,
-    outputSchema: isMap(outputSchema) ? outputSchema : undefined,
+    outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
     executorUri,
     executorKind: executorUri.startsWith('client://') ? 'client' : 'host',
-    lockedParams: isMap(locked) ? locked : {},
+    lockedParams: isJsonObject(locked) ? locked : {},
     strict: fields['strict'] === true,
     examples: Array.isArray(examples) ? examples : [],
     annotations: {
@@ -96,15 +98,11 @@ export function toolOf({ hash: address, grainType, fields, createdAt }: GrainVie
   return { ...spec, hash: address, specHash: specHashOf(spec), createdAt };
 }
 
-function isMap(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** JSON with sorted names, so that equal values have equal texts. */
 export function canonicalText(value: JsonValue): string {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
-  if (!isMap(value)) return JSON.stringify(value);
+  if (!isJsonObject(value)) return JSON.stringify(value);
   const names = Object.keys(value).sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalText(value[name] ?? null)}`).join(',')}}`;
 }

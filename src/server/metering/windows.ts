@@ -1,7 +1,7 @@
 // The requests of the last 15 minutes: latencies of writes and recalls, and the share of failures. They are of this
 // process and begin again with it.
 import type { Clock } from '../../engine/base/clock.ts';
-import { STATUS, type WireStatus } from '../status.ts';
+import { statusOf } from '../status.ts';
 
 export const WINDOW_S = 900;
 const SLOT_MS = 60_000;
@@ -100,5 +100,5 @@ function bucketOf(ms: number): number {
 
 /** True for an answer with a status of 500 or above: the caller could not have avoided it. */
 function isFailure(code: string): boolean {
-  return (STATUS as Readonly<Record<string, WireStatus | undefined>>)[code]!.http >= 500;
+  return statusOf(code)!.http >= 500;
 }

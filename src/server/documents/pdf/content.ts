@@ -3,7 +3,17 @@
 import { numbersOf, type PdfFile } from './file.ts';
 import { type Font, readFont } from './fonts.ts';
 import type { PdfLine } from './page-lines.ts';
-import { Bytes, type Dictionary, Keyword, Lexer, Name, Reference, Unusual, type Value } from './syntax.ts';
+import {
+  Bytes,
+  type Dictionary,
+  isDictionary,
+  Keyword,
+  Lexer,
+  Name,
+  Reference,
+  Unusual,
+  type Value,
+} from './syntax.ts';
 
 /** Scale and rotation (a, b, c, d), then the origin. */
 type Matrix = readonly [a: number, b: number, c: number, d: number, e: number, f: number];
@@ -234,7 +244,7 @@ export class PageText {
     const own = numbersOf(this.#file.get(stream.dictionary.get('Matrix')));
     if (own.length === 6) this.#state.ctm = times(matrixOf(own), this.#state.ctm);
     const inner = this.#file.get(stream.dictionary.get('Resources'));
-    const known = inner instanceof Map ? (inner as Dictionary) : resources;
+    const known = isDictionary(inner) ? inner : resources;
     this.read(this.#file.data(stream).toString('latin1'), known, depth + 1);
     this.#state = before;
   }

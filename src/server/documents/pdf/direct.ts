@@ -5,7 +5,7 @@ import { type FontCache, PageText } from './content.ts';
 import { PdfFile } from './file.ts';
 import { wideText } from './fonts.ts';
 import type { OutlineEntry, PdfLine, PdfText } from './page-lines.ts';
-import { Bytes, type Dictionary, Name, Reference, Unusual, type Value } from './syntax.ts';
+import { Bytes, type Dictionary, isDictionary, isList, Name, Reference, Unusual, type Value } from './syntax.ts';
 
 /** More unknown characters than this share, and the text is not worth having. */
 const UNKNOWN_SHARE_MAX = 0.02;
@@ -71,7 +71,7 @@ class PageTree {
     }
     const node = this.#file.dictionary(value);
     const own = this.#file.get(node.get('Resources'));
-    const resources = own instanceof Map ? (own as Dictionary) : inherited;
+    const resources = isDictionary(own) ? own : inherited;
     if (node.has('Kids')) for (const kid of this.#file.list(node.get('Kids'))) this.#visit(kid, resources, depth + 1);
     else if (node.size > 0) {
       if (this.#pages.length >= this.#limits.pages) throw tooLarge(`has more than ${this.#limits.pages} pages`);
@@ -118,8 +118,8 @@ class Outline {
     let dest = this.#file.get(entry.get('Dest') ?? action.get('D'));
     if (dest instanceof Bytes || dest instanceof Name)
       dest = this.#file.get(this.#names().get(dest instanceof Bytes ? dest.latin1 : dest.name));
-    if (dest instanceof Map) dest = this.#file.get((dest as Dictionary).get('D'));
-    const page = Array.isArray(dest) ? (dest as readonly Value[])[0] : undefined;
+    if (isDictionary(dest)) dest = this.#file.get(dest.get('D'));
+    const page = isList(dest) ? dest[0] : undefined;
     if (typeof page === 'number') return page + 1;
     return page instanceof Reference ? this.#pageOf.get(page.number) : undefined;
   }

@@ -1,7 +1,18 @@
 // A PDF file as numbered objects: its cross-reference tables or streams, object streams, and the filters of streams.
 import { constants, inflateSync } from 'node:zlib';
 import { type DocumentLimits, tooLarge } from '../limits.ts';
-import { type Dictionary, isKeyword, Keyword, Lexer, Name, Reference, Unusual, type Value } from './syntax.ts';
+import {
+  type Dictionary,
+  isDictionary,
+  isKeyword,
+  isList,
+  Keyword,
+  Lexer,
+  Name,
+  Reference,
+  Unusual,
+  type Value,
+} from './syntax.ts';
 
 type Place = { readonly offset: number } | { readonly stream: number; readonly index: number };
 
@@ -153,7 +164,7 @@ export class PdfFile {
 
   list(value: Value | undefined): readonly Value[] {
     const found = this.get(value);
-    return Array.isArray(found) ? (found as readonly Value[]) : [];
+    return isList(found) ? found : [];
   }
 
   /** The stream behind a reference; undefined for another object. */
@@ -186,7 +197,7 @@ export class PdfFile {
   #listed(value: Value | undefined): readonly Value[] {
     const found = this.get(value);
     if (found === null) return [];
-    return Array.isArray(found) ? (found as readonly Value[]).map((one) => this.get(one)) : [found];
+    return isList(found) ? found.map((one) => this.get(one)) : [found];
   }
 
   #inflate(raw: Buffer): Buffer {
@@ -214,13 +225,13 @@ export class PdfFile {
 }
 
 function dictionaryOf(value: Value): Dictionary {
-  return value instanceof Map ? (value as Dictionary) : EMPTY;
+  return isDictionary(value) ? value : EMPTY;
 }
 
 const EMPTY: Dictionary = new Map();
 
 export function numbersOf(value: Value | undefined): number[] {
-  return Array.isArray(value) ? (value as readonly Value[]).map(Number) : [];
+  return isList(value) ? value.map(Number) : [];
 }
 
 /** Undoes the predictor of rows, which tables use; another one is left to PDF.js. */

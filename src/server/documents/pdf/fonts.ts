@@ -2,7 +2,17 @@
 import { numbersOf, type PdfFile } from './file.ts';
 import { textOfGlyph } from './glyph-names.ts';
 import { standardWidths } from './standard-widths.ts';
-import { Bytes, type Dictionary, isKeyword, Keyword, Lexer, Name, Unusual, type Value } from './syntax.ts';
+import {
+  Bytes,
+  type Dictionary,
+  isDictionary,
+  isKeyword,
+  Keyword,
+  Lexer,
+  Name,
+  Unusual,
+  type Value,
+} from './syntax.ts';
 import { encodingInType1 } from './type1.ts';
 
 /** The text of a string, and its width in thousandths of the size. */
@@ -153,7 +163,7 @@ function encodingOf(
   { isStandard, isMapped }: { readonly isStandard: boolean; readonly isMapped: boolean },
 ): (string | undefined)[] {
   const encoding = file.get(font.get('Encoding'));
-  const own = encoding instanceof Map ? (encoding as Dictionary) : undefined;
+  const own = isDictionary(encoding) ? encoding : undefined;
   const base = own === undefined ? nameOf(file, encoding) : nameOf(file, own.get('BaseEncoding'));
   const differences = own === undefined ? [] : file.list(own.get('Differences'));
   const label = ENCODINGS[base];

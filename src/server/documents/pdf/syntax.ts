@@ -267,3 +267,11 @@ function escapeAt(text: string, at: number): { readonly made: string; readonly l
   if (letter === '\r') return { made: '', length: text.charAt(at + 1) === '\n' ? 2 : 1 };
   return letter === '\n' ? { made: '', length: 1 } : { made: ESCAPES[letter] ?? letter, length: 1 };
 }
+
+export function isDictionary(value: Value | undefined): value is Dictionary {
+  return value instanceof Map;
+}
+
+export function isList(value: Value | undefined): value is readonly Value[] {
+  return Array.isArray(value);
+}

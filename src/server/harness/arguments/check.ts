@@ -1,5 +1,7 @@
 // A tool as a model sees it, and the arguments that it sends back.
+
 import { TOOL_SCHEMA_DEPTH_MAX } from '../../../engine/base/limits.ts';
+import { isJsonObject } from '../../../engine/grain/api/json-value.ts';
 import type { JsonObject, JsonValue } from '../../../shards/protocol.ts';
 import type { ToolSpec } from '../tool.ts';
 import { type Fault, faultsOf } from './schema.ts';
@@ -62,7 +64,7 @@ function openSchema({ inputSchema, lockedParams }: Pick<ToolSpec, 'inputSchema' 
 /** Where a schema says something that no value can be compared with, such as an unknown type; undefined: nowhere. */
 export function malformedAt(schema: JsonValue, path: string, depth = 0): string | undefined {
   if (typeof schema === 'boolean') return undefined;
-  if (!isMap(schema) || depth > TOOL_SCHEMA_DEPTH_MAX) return path;
+  if (!isJsonObject(schema) || depth > TOOL_SCHEMA_DEPTH_MAX) return path;
   for (const [keyword, value] of Object.entries(schema)) {
     const where = `${path}.${keyword}`;
     if (FORMS[keyword]?.(value) === false) return where;
@@ -76,7 +78,7 @@ export function malformedAt(schema: JsonValue, path: string, depth = 0): string 
 }
 
 function subschemasOf(keyword: string, value: JsonValue, where: string): readonly (readonly [string, JsonValue])[] {
-  if (keyword === 'properties' && isMap(value))
+  if (keyword === 'properties' && isJsonObject(value))
     return Object.entries(value).map(([name, one]) => [`${where}.${name}`, one] as const);
   if (keyword === 'items' && Array.isArray(value)) return value.map((one, at) => [`${where}[${at}]`, one] as const);
   return keyword === 'items' || keyword === 'additionalProperties' ? [[where, value]] : [];
@@ -91,7 +93,7 @@ const isText = (value: JsonValue): boolean => typeof value === 'string';
 const FORMS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   type: (value) =>
     TYPES.has(value) || (Array.isArray(value) && value.length > 0 && value.every((one) => TYPES.has(one))),
-  properties: isMap,
+  properties: isJsonObject,
   required: (value) => Array.isArray(value) && value.every(isText),
   enum: (value) => Array.isArray(value) && value.length > 0,
   examples: (value) => Array.isArray(value),
@@ -109,7 +111,3 @@ const FORMS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   minProperties: isCount,
   maxProperties: isCount,
 };
-
-function isMap(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,6 +1,8 @@
 // Compares a value with a tool's schema: the part of JSON Schema that tool-schema.ts admits. A value is never changed to
 // fit. The work is bounded: see `Budget`.
+
 import { ARGUMENT_CHECK_STEPS_MAX, ARGUMENT_FAULTS_MAX } from '../../../engine/base/limits.ts';
+import { isJsonObject } from '../../../engine/grain/api/json-value.ts';
 import type { JsonObject, JsonValue } from '../../../shards/protocol.ts';
 import { canonicalText } from '../tool.ts';
 import { isOfFormat } from './formats.ts';
@@ -41,13 +43,13 @@ class Check {
       return;
     }
     if (schema === false) this.#fault(path, 'is not allowed');
-    if (!isMap(schema)) return;
+    if (!isJsonObject(schema)) return;
     if (!this.#isOfType(value, schema['type'], path)) return;
     this.#equals(value, schema, path);
     if (typeof value === 'string') this.#text(value, schema, path);
     else if (typeof value === 'number' || typeof value === 'bigint') this.#number(Number(value), schema, path);
     else if (Array.isArray(value)) this.#list(value, schema, path);
-    else if (isMap(value)) this.#members(value, schema, path);
+    else if (isJsonObject(value)) this.#members(value, schema, path);
   }
 
   #isOfType(value: JsonValue, type: JsonValue | undefined, path: string): boolean {
@@ -123,7 +125,7 @@ class Check {
     const names = Object.keys(members);
     this.#atLeast(names.length, schema['minProperties'], path, 'members');
     this.#atMost(names.length, schema['maxProperties'], path, 'members');
-    const properties = isMap(schema['properties']) ? schema['properties'] : {};
+    const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
     const { required, additionalProperties: others } = schema;
     for (const name of Array.isArray(required) ? required : [])
       if (typeof name === 'string' && !Object.hasOwn(members, name)) this.#fault(within(path, name), 'is required');
@@ -176,7 +178,7 @@ function isOf(value: JsonValue, type: JsonValue): boolean {
     case 'array':
       return Array.isArray(value);
     case 'object':
-      return isMap(value);
+      return isJsonObject(value);
     default:
       return false;
   }
@@ -186,10 +188,6 @@ function isOf(value: JsonValue, type: JsonValue): boolean {
 function isMultiple(value: number, of: number): boolean {
   const times = value / of;
   return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
-}
-
-function isMap(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function within(path: string, name: string): string {

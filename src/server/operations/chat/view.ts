@@ -1,6 +1,8 @@
 // A thread and its messages as answers show them.
+
 import type { SessionSize } from '../../../engine/calls/session.ts';
-import type { GrainView, JsonObject, JsonValue } from '../../../shards/protocol.ts';
+import { isJsonObject } from '../../../engine/grain/api/json-value.ts';
+import type { GrainView, JsonValue } from '../../../shards/protocol.ts';
 import type { Thread } from '../../chat/threads.ts';
 import { Fields } from '../grains/fields.ts';
 import { described, type Static, Type } from '../type.ts';
@@ -81,7 +83,7 @@ export function messageOutput({ hash, fields, createdAt, userId }: GrainView): M
     parentMessageId: textOf(fields['parent_message_id']),
     modelId: textOf(fields['model_id']),
     stopReason: textOf(fields['stop_reason']),
-    tokenUsage: isObject(usage)
+    tokenUsage: isJsonObject(usage)
       ? { inputTokens: numberOf(usage['input_tokens']), outputTokens: numberOf(usage['output_tokens']) }
       : undefined,
     toolCalls: calls.length === 0 ? undefined : calls,
@@ -90,16 +92,12 @@ export function messageOutput({ hash, fields, createdAt, userId }: GrainView): M
 
 function toolCallsOf(blocks: JsonValue | undefined): NonNullable<MessageOutput['toolCalls']> {
   if (!Array.isArray(blocks)) return [];
-  return blocks.filter(isObject).flatMap((block) => {
+  return blocks.filter(isJsonObject).flatMap((block) => {
     const name = textOf(block['name']);
     if (block['type'] !== 'tool_call' || name === undefined) return [];
     const isError = block['is_error'] === true;
     return [{ id: textOf(block['id']) ?? '', name, isError, grainHash: textOf(block['action_hash']) }];
   });
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined);

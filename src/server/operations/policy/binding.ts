@@ -1,4 +1,5 @@
 // Reduces a policy to what a caller bound to part of the memory may see. Pure.
+import { objectOf } from '../../../engine/grain/api/json-value.ts';
 import type { JsonObject, JsonValue } from '../../../shards/protocol.ts';
 
 /** The rule whose members are namespace names, with its group on the wire. */
@@ -33,8 +34,4 @@ function withNames(rules: JsonValue | undefined, namespaces: readonly string[], 
 /** True when a rule for the namespace `name` applies in `namespace`. */
 function holds(name: string, namespace: string): boolean {
   return namespace === name || namespace.startsWith(`${name}/`);
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

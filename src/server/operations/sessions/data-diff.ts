@@ -1,5 +1,6 @@
 // Compares two values of nested data by path. Each finding stands at the highest path at which it is true: a map that is
 // on one side only is one entry, and so is a map that is equal on both.
+import { isJsonObject } from '../../../engine/grain/api/json-value.ts';
 import type { JsonObject, JsonValue } from '../../../shards/protocol.ts';
 
 export interface DataDiff {
@@ -40,7 +41,7 @@ class Comparison {
   compare(path: string, old: JsonValue, next: JsonValue): boolean {
     if (this.isCut) return false;
     if (Array.isArray(old) && Array.isArray(next)) return this.#members(path, old, next);
-    if (isObject(old) && isObject(next)) return this.#members(path, old, next);
+    if (isJsonObject(old) && isJsonObject(next)) return this.#members(path, old, next);
     if (old === next) return true;
     if (this.#has()) this.changed.push({ key: path, old, new: next });
     return false;
@@ -74,10 +75,6 @@ class Comparison {
     this.isCut = this.#findings > FINDINGS_MAX;
     return !this.isCut;
   }
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Names that a path would misread without quotes. */

@@ -1,4 +1,5 @@
 import { EngineError } from '../../../engine/base/errors.ts';
+import { objectOf } from '../../../engine/grain/api/json-value.ts';
 import type { GrainView, JsonObject, JsonValue } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
 import { bodyOf } from '../grains/fields.ts';
@@ -80,8 +81,7 @@ export const statesDiff = defineOperation({
 
 function dataOf({ grainType, fields }: GrainView, field: string): JsonObject {
   const data = fields['data'];
-  if (grainType === 'state')
-    return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject) : {};
+  if (grainType === 'state') return objectOf(data);
   const issue = `names a ${grainType}, not a state`;
   throw new EngineError('VAL-E001', `\`${field}\` ${issue}`, { details: [{ field, issue }] });
 }
