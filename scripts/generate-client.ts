@@ -35,6 +35,8 @@ interface Sent {
   /** Where the input goes besides the path. */
   readonly body: 'json' | 'file' | 'query' | 'command';
   readonly answer: 'json' | 'bytes' | 'text' | 'stream';
+  /** True if an answer may be the bytes of a file instead. */
+  readonly hasFile: boolean;
   readonly input: Schema;
   readonly output: Schema;
 }
@@ -47,7 +49,16 @@ export function sentOperations(rows: readonly Operation[] = OPERATIONS): readonl
     if (row.exec === undefined) return [];
     const [input, output] = [schemaOf(row.input), schemaOf(row.output)];
     return [
-      { row, verb: 'POST', path: row.exec.command, body: 'command' as const, answer: 'json' as const, input, output },
+      {
+        row,
+        verb: 'POST',
+        path: row.exec.command,
+        body: 'command' as const,
+        answer: 'json' as const,
+        hasFile: false,
+        input,
+        output,
+      },
     ];
   });
 }
@@ -78,6 +89,7 @@ function routed(row: Operation, face: HttpRow): Sent {
     path,
     body,
     answer: answerOf(types),
+    hasFile: types.includes('application/pdf'),
     input: { ...described, properties, required },
     output: answers?.['application/json'] ?? schemaOf(row.output),
   };
@@ -225,11 +237,11 @@ const OUTPUTS: Readonly<Partial<Record<Sent['answer'], string>>> = {
   stream: 'AsyncGenerator<StreamFrame, void, undefined>',
 };
 
-function outputType({ answer, output }: Sent): string {
+function outputType({ answer, hasFile, output }: Sent): string {
   const fixed = OUTPUTS[answer];
   if (fixed !== undefined) return fixed;
   const type = typeOf(withWarnings(output), '', '    ');
-  return answer === 'text' ? `${type} | string` : type;
+  return answer === 'text' ? `${type} | string${hasFile ? ' | Uint8Array' : ''}` : type;
 }
 
 /** Any JSON answer may have warnings. */

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { getDocumentProxy, extractText as textOfPdf } from 'unpdf';
 import { granary, granaryJson, servedForFile } from './support/cli.ts';
 import { formsIn } from './support/encoded-forms.ts';
 import { blocksOf, ExampleShell } from './support/example-shell.ts';
+import { pdfPages } from './support/pdf-text.ts';
 
 const CANARIES = [
   'quetzalcoatl',
@@ -39,9 +39,8 @@ const { directory, here, server } = servedForFile({
 const path = (name: string): string => join(directory, name);
 
 async function pdfText(file: string): Promise<{ readonly text: string; readonly pages: number }> {
-  const pdf = await getDocumentProxy(new Uint8Array(readFileSync(file)));
-  const { text, totalPages } = await textOfPdf(pdf, { mergePages: true });
-  return { text, pages: totalPages };
+  const pages = await pdfPages(readFileSync(file));
+  return { text: pages.join('\n'), pages: pages.length };
 }
 
 const readerShell = { folder: '' };

@@ -128,8 +128,12 @@ function CallerInfo() {
   ].filter((one) => one !== undefined);
   return (
     <div class="caller">
-      <span class="caller-name" title={bound.length === 0 ? undefined : `bound to ${bound.join(', ')}`}>
-        {caller.actor} <span class="faint">{caller.scopes.filter((scope) => scope !== 'metrics').at(-1)}</span>
+      <span
+        class="caller-name"
+        title={[caller.actor, ...(bound.length === 0 ? [] : [`bound to ${bound.join(', ')}`])].join(', ')}
+      >
+        {caller.keyName ?? caller.actor}{' '}
+        <span class="faint">{caller.scopes.filter((scope) => scope !== 'metrics').at(-1)}</span>
       </span>
       {!isOpen && (
         <button type="button" class="quiet" aria-label="Sign out" title="Sign out" onClick={signOut}>

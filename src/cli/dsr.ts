@@ -223,9 +223,13 @@ async function reportBytes(
   for await (const piece of connection.download(path, { query })) pieces.push(piece);
   const bytes = Buffer.concat(pieces);
   if (format !== 'pdf') return bytes;
-  const { reportPdf } = await import('./dsr/pdf.ts');
+  const { PdfkitMissing, reportPdf } = await import('../server/subject-requests/report/pdf.ts');
   const { readReport } = await import('./dsr/read-report.ts');
-  return reportPdf(readReport(bytes.toString('utf8')), language);
+  try {
+    return await reportPdf(readReport(bytes.toString('utf8')), language);
+  } catch (error) {
+    throw error instanceof PdfkitMissing ? new Failure('NO-PDFKIT', error.message) : error;
+  }
 }
 
 function formatOf(out: string | undefined): (typeof FORMATS)[number] {

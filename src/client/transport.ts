@@ -226,8 +226,10 @@ function upload(file: Blob | undefined, fileName: string | undefined): FormData 
 
 async function read(operation: string, { body, answer }: Route, response: Response): Promise<unknown> {
   if (answer === 'bytes') return new Uint8Array(await response.arrayBuffer());
-  const isJson = (response.headers.get('content-type') ?? '').includes('json');
+  const type = response.headers.get('content-type') ?? '';
+  const isJson = type.includes('json');
   if (response.status === 204 || response.status === 304) return {};
+  if (type.startsWith('application/pdf')) return new Uint8Array(await response.arrayBuffer());
   if (!isJson) return response.text();
   const value: unknown = await response.json();
   return fromWire(operation, body === 'command' ? (value as { result?: unknown }).result : value);

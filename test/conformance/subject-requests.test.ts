@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { checkProof } from '../../src/server/proofs/erasure-proof.ts';
 import { formsIn } from '../support/encoded-forms.ts';
 import { eventually } from '../support/eventually.ts';
+import { pdfText } from '../support/pdf-text.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
 import { serveSuite } from './http-suite.ts';
@@ -132,6 +133,17 @@ for (const [listener, partitions] of [
         assert.match(reply.text, new RegExp(`<html lang="${language}">`));
         assert.doesNotMatch(reply.text, /<script|<img|<link|https?:\/\//);
         assert.ok(reply.text.includes('&#60;script&#62;alert(1)'));
+      }
+      for (const [language, says] of [
+        ['en', 'Report on the request'],
+        ['de', 'Bericht zum Antrag'],
+      ] as const) {
+        const reply = await http.ask(
+          'GET',
+          `${M}/subject-requests/${request_id}/report?format=pdf&language=${language}`,
+        );
+        assert.equal(reply.headers.get('content-type'), 'application/pdf');
+        assert.ok((await pdfText(reply.bytes)).includes(says));
       }
       const closed = await http.post(`${M}/subject-requests/${request_id}/close`, { note: 'Sent by letter.' });
       assert.deepEqual([closed.status, closed.closed.outcome, closed.user_id], ['closed', 'fulfilled', 'ada']);

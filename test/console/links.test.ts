@@ -1,13 +1,26 @@
 // An address shows the audit entry that it names, although no list on the page has it. A report is saved as a file.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Module } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Granary } from '../../src/client/index.ts';
 import { defined } from '../../src/engine/base/defined.ts';
 import { eventually } from '../support/eventually.ts';
+import { pdfText } from '../support/pdf-text.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { button, click, goTo, settled, shows, signIn, startBrowser, startConsole, watchedPage } from './browser.ts';
+import {
+  button,
+  click,
+  goTo,
+  settled,
+  shot,
+  shows,
+  signIn,
+  startBrowser,
+  startConsole,
+  watchedPage,
+} from './browser.ts';
 
 test('the address of an audit entry opens it, listed or not', async (t) => {
   const browser = await startBrowser(t);
@@ -35,14 +48,14 @@ test('the address of an audit entry opens it, listed or not', async (t) => {
   assert.deepEqual(await faults(), []);
 });
 
-test('the report of a request is saved as a file, in both languages', async (t) => {
+test('the report of a request is saved as a file, in both languages and formats', async (t) => {
   const browser = await startBrowser(t);
   if (browser === undefined) return;
   const server = await startConsole(t);
   const memory = new Granary({ url: server.http, apiKey: server.key }).memory('default');
   await memory.add({ type: 'belief', subject: 'Ada', relation: 'drinks', object: 'tea', user_id: 'ada' });
   const { requestId } = await memory.operations.openSubjectRequest({ userId: 'ada', kind: 'access' });
-  const { page, faults } = await watchedPage(browser, server.http);
+  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 501/ });
   const folder = temporaryDirectory(t);
   const session = await page.createCDPSession();
   const { id: browserContextId } = page.browserContext();
@@ -53,13 +66,38 @@ test('the report of a request is saved as a file, in both languages', async (t) 
   await signIn(page, server.http, server.key);
   await goTo(page, `${server.http}/console/m/default/people`);
   await settled(page, 'Open requests');
+  // A server without the package says what to install, and the page stays.
+  const found = withoutPackage('pdfkit');
+  t.after(found);
+  await click(page, button('PDF, English'));
+  await shows(page, 'a PDF needs the package pdfkit');
+  await shot(page, 'no-pdfkit');
+  found();
   for (const [label, name, says] of [
-    ['Report in English', `${requestId}-en.html`, /<html lang="en">/],
-    ['Report in German', `${requestId}-de.html`, /<html lang="de">/],
+    ['HTML, English', `${requestId}-en.html`, /<html lang="en">/],
+    ['HTML, German', `${requestId}-de.html`, /<html lang="de">/],
+    ['PDF, English', `${requestId}-en.pdf`, /Report on the request of a data subject[\s\S]*Page 1 of \d/],
+    ['PDF, German', `${requestId}-de.pdf`, /Bericht zum Antrag[\s\S]*Seite 1 von \d/],
   ] as const) {
     await click(page, button(label));
     await eventually(`${name} is saved`, async () => existsSync(join(folder, name)));
-    assert.match(readFileSync(join(folder, name), 'utf8'), says, readdirSync(folder).join());
+    const bytes = readFileSync(join(folder, name));
+    const text = name.endsWith('.html') ? bytes.toString() : await pdfText(bytes);
+    assert.match(text, says, readdirSync(folder).join());
   }
+  await shot(page, 'reports');
   assert.deepEqual(await faults(), []);
 });
+
+/** Until the returned function is called, no module finds the package. */
+function withoutPackage(name: string): () => void {
+  const modules = Module as unknown as { _resolveFilename: (asked: string, ...rest: unknown[]) => string };
+  const find = modules._resolveFilename;
+  modules._resolveFilename = (asked, ...rest) => {
+    if (asked === name) throw Object.assign(new Error(`no ${name}`), { code: 'MODULE_NOT_FOUND' });
+    return find.call(modules, asked, ...rest);
+  };
+  return () => {
+    modules._resolveFilename = find;
+  };
+}

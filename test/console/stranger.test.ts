@@ -31,6 +31,12 @@ test('pages are readable, and an address that is none keeps the frame', async (t
   await signIn(page, server.http, server.key);
 
   await settled(page, 'rate limit per minute');
+  const caller = await inPage<readonly string[]>(
+    page,
+    `(({ innerText, title }) => [innerText, title])(document.querySelector('.caller-name'))`,
+  );
+  assert.equal(caller[0], 'bootstrap admin');
+  assert.match(caller[1] ?? '', /^key:key_/);
   const facts = await inPage<string>(page, `document.querySelector('main').innerText`);
   assert.match(facts, /grpc port\s+\d+\n/);
   assert.match(facts, /rate limit per minute\s+none/);
@@ -107,7 +113,7 @@ test('a repeated question is asked again, and a query that writes runs only when
   await goTo(page, `${server.http}/console/m/default/cal?q=RECALL+beliefs+RECENT+5`);
   await settled(page, '2 items');
   await goTo(page, `${server.http}/console/m/default/cal?q=${encodeURIComponent(statement)}`);
-  await shows(page, 'came with the address');
+  await shows(page, 'comes from the link');
   await shot(page, 'cal-from-address');
   const bobs = async (): Promise<number> => (await memory.recall('', { subject: 'Bob' })).results.length;
   assert.equal(await bobs(), 0);
@@ -120,6 +126,6 @@ test('a repeated question is asked again, and a query that writes runs only when
   const shown = `document.querySelector('.cal-editor').shadowRoot.querySelector('.cm-content').innerText.trim()`;
   await becomes(page, 'has the query in its editor', `${shown} === 'RECALL beliefs RECENT 5'`);
   await page.goForward();
-  await shows(page, 'came with the address');
+  await shows(page, 'comes from the link');
   assert.deepEqual(await faults(), []);
 });

@@ -7706,14 +7706,14 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Make the report about a request, for the person and for the file. The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, or as one HTML file that prints well. */
+  /** Make the report about a request, for the person and for the file. The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, as one HTML file that prints well, or as PDF where the server has the package pdfkit. */
   reportSubjectRequest: {
     input: {
       /** Id of the request. */
       readonly requestId: string;
       /** Format of the report; the default is json. */
-      readonly format?: "json" | "html" | undefined;
-      /** Language of the HTML file; the default is en. */
+      readonly format?: "json" | "html" | "pdf" | undefined;
+      /** Language of an HTML file or PDF; the default is en. */
       readonly language?: "en" | "de" | undefined;
     };
     output: {
@@ -7917,7 +7917,7 @@ export interface Operations {
       readonly lastBackupAt: Date | null;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
-    } | string;
+    } | string | Uint8Array;
   };
   /** Erase the person of a request: the key is destroyed before the answer, which has the signed proof. The record notes what was held before, as counts and times. A repeated call answers with a new proof of the same erasure. The request stays open until it is closed. */
   eraseSubjectRequest: {
@@ -8265,6 +8265,8 @@ export interface Operations {
       readonly scopes: readonly ("read" | "write" | "admin" | "metrics")[];
       /** Id of the key; absent for a token, and without keys. */
       readonly keyId?: string | undefined;
+      /** Name of the key; absent where there is no id. */
+      readonly keyName?: string | undefined;
       /** Memories that the caller is bound to; absent for all. */
       readonly memoryIds?: readonly string[] | undefined;
       /** Namespace that the caller is bound to; absent for all namespaces. */

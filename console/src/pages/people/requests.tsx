@@ -1,4 +1,4 @@
-import type { Input, Output } from 'granary-client';
+import { GranaryError, type Input, type Output } from 'granary-client';
 import { useId, useState } from 'preact/hooks';
 import { useQuery } from '../../address.ts';
 import { useAsk, useDo } from '../../ask.ts';
@@ -70,24 +70,47 @@ export function Requests({ memory }: { readonly memory: string }) {
   );
 }
 
-const LANGUAGES = { en: 'Report in English', de: 'Report in German' } as const;
+const LANGUAGES = { en: 'English', de: 'German' } as const;
+const FORMATS = {
+  html: { name: 'HTML', type: 'text/html' },
+  pdf: { name: 'PDF', type: 'application/pdf' },
+} as const;
 
-/** Buttons that save the report as one HTML file, which prints well. */
+/** Buttons that save the report as a file: HTML, which prints well, or PDF. */
 function Reports({ memory, request: { requestId } }: { readonly memory: string; readonly request: Request }) {
   const { client } = useSession();
-  const doing = useDo(async (language: keyof typeof LANGUAGES) => {
-    const asked = { requestId, format: 'html', language } as const;
-    const page: unknown = await client.memory(memory).operations.reportSubjectRequest(asked);
-    save(new Blob([String(page)], { type: 'text/html' }), `${requestId}-${language}.html`);
+  /** Why this server makes no such file. The page itself it has. */
+  const [notMade, setNotMade] = useState<GranaryError>();
+  const doing = useDo(async (format: keyof typeof FORMATS, language: keyof typeof LANGUAGES) => {
+    setNotMade(undefined);
+    const asked = { requestId, format, language } as const;
+    try {
+      const file: unknown = await client.memory(memory).operations.reportSubjectRequest(asked);
+      save(new Blob([file as BlobPart], { type: FORMATS[format].type }), `${requestId}-${language}.${format}`); // text or bytes
+    } catch (error) {
+      if (!(error instanceof GranaryError && error.status === 501)) throw error;
+      setNotMade(error);
+    }
   });
   return (
     <>
-      {(['en', 'de'] as const).map((language) => (
-        <button key={language} type="button" disabled={doing.isRunning} onClick={() => void doing.run(language)}>
-          {LANGUAGES[language]}
-        </button>
-      ))}
+      <span class="reports">
+        Report
+        {(['html', 'pdf'] as const).flatMap((format) =>
+          (['en', 'de'] as const).map((language) => (
+            <button
+              key={`${format} ${language}`}
+              type="button"
+              disabled={doing.isRunning}
+              onClick={() => void doing.run(format, language)}
+            >
+              {`${FORMATS[format].name}, ${LANGUAGES[language]}`}
+            </button>
+          )),
+        )}
+      </span>
       {doing.error !== undefined && <ErrorBox error={doing.error} />}
+      {notMade !== undefined && <ErrorBox error={notMade} />}
     </>
   );
 }
@@ -170,9 +193,7 @@ function CloseRequest({ memory, request, onClose, onDone }: FormProps & { readon
           void doing.run();
         }}
       >
-        <p>
-          Save the report first, to give it to the person. <code>granary dsr report</code> writes it as PDF too.
-        </p>
+        <p>Save the report first, to give it to the person.</p>
         <label for={`${id}-outcome`}>Outcome</label>
         <select
           id={`${id}-outcome`}

@@ -6,6 +6,7 @@ interface Whoami {
   readonly actor: string;
   readonly scopes: readonly string[];
   readonly key_id?: string;
+  readonly key_name?: string;
   readonly memory_ids?: readonly string[];
   readonly namespace?: string;
   readonly user_id?: string;
@@ -27,12 +28,13 @@ test('a caller is told who it is, how it is bound, and what its scopes and bindi
   const admin = await whoami(server.key);
   assert.deepEqual(admin.scopes, ['read', 'write', 'admin', 'metrics']);
   assert.equal(admin.memory_ids, undefined);
+  assert.equal(admin.key_name, 'bootstrap');
   for (const name of ['whoami', 'openapi', 'list_keys', 'delete_memory', 'recall', 'exec', 'forget_user'])
     assert.ok(admin.operations.includes(name), name);
 
   const expiresAt = Math.floor(Date.now() / 1000) + 3600;
   const made = await ask(server.key, '/auth/keys', {
-    name: 'reader',
+    name: 'reading room',
     principal: 'reader',
     scopes: ['read'],
     memory_id: 'default',
@@ -42,8 +44,16 @@ test('a caller is told who it is, how it is bound, and what its scopes and bindi
   const { raw_key: key } = (await made.json()) as { readonly raw_key: string }; // the secret, shown once
   const reader = await whoami(key);
   assert.deepEqual(
-    [reader.actor, reader.scopes, reader.memory_ids, reader.namespace, reader.user_id, reader.expires_at],
-    ['reader', ['read'], ['default'], 'home', undefined, expiresAt],
+    [
+      reader.actor,
+      reader.key_name,
+      reader.scopes,
+      reader.memory_ids,
+      reader.namespace,
+      reader.user_id,
+      reader.expires_at,
+    ],
+    ['reader', 'reading room', ['read'], ['default'], 'home', undefined, expiresAt],
   );
   // It may recall, but neither write, nor read what is about the whole memory or the deployment.
   for (const name of ['recall', 'list_grains', 'whoami']) assert.ok(reader.operations.includes(name), name);

@@ -22,6 +22,7 @@ export function whoamiOperation(rows: () => readonly Operation[]): Operation {
         description: 'Scopes of the caller, with those that they include.',
       }),
       keyId: Type.Optional(Type.String({ description: 'Id of the key; absent for a token, and without keys.' })),
+      keyName: Type.Optional(Type.String({ description: 'Name of the key; absent where there is no id.' })),
       memoryIds: Type.Optional(
         Type.Array(Type.String(), { description: 'Memories that the caller is bound to; absent for all.' }),
       ),
@@ -45,6 +46,7 @@ export function whoamiOperation(rows: () => readonly Operation[]): Operation {
         actor,
         scopes: SCOPES.filter((scope) => includesScope(principal, scope)),
         keyId,
+        keyName: keyId === undefined ? undefined : services.keys.find(keyId)?.name,
         memoryIds: memoryIds === undefined ? undefined : [...memoryIds],
         namespace,
         userId,

@@ -6,6 +6,7 @@ import { onDemand } from '../../../engine/base/on-demand.ts';
 import { issueProof } from '../../proofs/issue.ts';
 import { heldSummary } from '../../subject-requests/held.ts';
 import type * as ReportFile from '../../subject-requests/report/html.ts';
+import type * as ReportPdf from '../../subject-requests/report/pdf.ts';
 import type * as ReportData from '../../subject-requests/report-data.ts';
 import { defineOperation } from '../define.ts';
 import { eraseUser } from '../erasure/erase-user.ts';
@@ -74,12 +75,13 @@ export const eraseRequest = defineOperation({
 });
 
 const reportFile = onDemand<typeof ReportFile>(import.meta.url, '../../subject-requests/report/html');
+const inReportPdf = onDemand<typeof ReportPdf>(import.meta.url, '../../subject-requests/report/pdf');
 
 export const reportRequest = defineOperation({
   name: 'report_subject_request',
   summary: 'Make the report about a request, for the person and for the file.',
   description:
-    'The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, or as one HTML file that prints well.',
+    'The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, as one HTML file that prints well, or as PDF where the server has the package pdfkit.',
   example: { request_id: EXAMPLE_ID, format: 'html', language: 'de' },
   needs: 'admin',
   on: 'memory',
@@ -89,17 +91,20 @@ export const reportRequest = defineOperation({
   input: Type.Object({
     requestId: RequestId,
     format: Type.Optional(
-      Type.Enum(['json', 'html'], { description: 'Format of the report; the default is json.', default: 'json' }),
+      Type.Enum(['json', 'html', 'pdf'], {
+        description: 'Format of the report; the default is json.',
+        default: 'json',
+      }),
     ),
     language: Type.Optional(
-      Type.Enum(['en', 'de'], { description: 'Language of the HTML file; the default is en.', default: 'en' }),
+      Type.Enum(['en', 'de'], { description: 'Language of an HTML file or PDF; the default is en.', default: 'en' }),
     ),
   }),
   output: Type.Object({
     contentType: Type.String({ description: 'Content type of the report.' }),
-    body: Type.String({ description: 'The report as text.' }),
+    body: Type.Unsafe<string | Uint8Array>({ description: 'The report: text, or the bytes of a PDF.' }),
   }),
-  errors: ['DSR-E001'],
+  errors: ['DSR-E001', 'SYS-E002'],
   http: [
     {
       verb: 'GET',
@@ -107,6 +112,7 @@ export const reportRequest = defineOperation({
       answers: {
         'application/json': outsideSchema(Report),
         'text/html': TEXT,
+        'application/pdf': { type: 'string', format: 'binary' },
       },
       reply: ({ contentType, body }) => ({
         kind: 'bytes',
@@ -117,7 +123,7 @@ export const reportRequest = defineOperation({
           'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
           'cache-control': 'no-store',
         },
-        body: Buffer.from(body),
+        body: typeof body === 'string' ? Buffer.from(body) : body,
       }),
     },
   ],
@@ -125,12 +131,26 @@ export const reportRequest = defineOperation({
     const { subjectRequests } = context.services;
     const which = { memory: context.memory.number, id };
     const { closed, userId } = subjectRequests.get(which);
+    // Without the package the report is not made, and no entry says so.
+    const pdf = format === 'pdf' ? pdfWriter() : undefined;
     // Before the report, which then lists it.
     if (closed === undefined)
       await context.call('note', { event: 'dsr.reported', userId, details: { request_id: id, format } });
     const data = await inReportData().reportData(context, subjectRequests.get(which));
     if (format === 'html')
       return { contentType: 'text/html; charset=utf-8', body: reportFile().reportHtml(data, language) };
+    if (pdf !== undefined) return { contentType: 'application/pdf', body: await pdf.reportPdf(data, language) };
     return { contentType: 'application/json', body: JSON.stringify(outward(nodeOf(Report), data)) };
   },
 });
+
+/** The module that writes a PDF. Throws SYS-E002 when pdfkit is not installed. */
+function pdfWriter(): typeof ReportPdf {
+  const module = inReportPdf();
+  try {
+    module.loadPdfkit();
+  } catch (error) {
+    throw error instanceof module.PdfkitMissing ? new EngineError('SYS-E002', error.message) : error;
+  }
+  return module;
+}

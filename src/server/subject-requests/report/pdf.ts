@@ -1,11 +1,10 @@
 // Writes a report as PDF with pdfkit, an optional peer dependency that is loaded here alone. With dejavu-fonts-ttf, another
 // one, letters beyond Latin ones are drawn too; without it, and for letters that its font lacks, their code stands in their place.
 import { createRequire } from 'node:module';
-import type { ReportData } from '../../server/operations/subject-requests/schema.ts';
-import { type Block, type ReportDocument, reportDocument } from '../../server/subject-requests/report/document.ts';
-import { visible } from '../../server/subject-requests/report/plain.ts';
-import type { ReportLanguage } from '../../server/subject-requests/report/texts.ts';
-import { Failure } from '../failure.ts';
+import type { ReportData } from '../../operations/subject-requests/schema.ts';
+import { type Block, type ReportDocument, reportDocument } from './document.ts';
+import { visible } from './plain.ts';
+import type { ReportLanguage } from './texts.ts';
 import { visualOrder } from './visual-order.ts';
 
 /** The part of pdfkit that this file uses. */
@@ -39,6 +38,8 @@ const INK = '#1a1a1a';
 const GREY = '#555555';
 const RULE = '#c8c8c8';
 const PADDING = 4;
+/** Lines at the end of a text that stand on one page. */
+const LAST_LINES = 4;
 /** Latin-1 and what Windows-1252 adds to it: the letters of the fonts that every reader of PDF has. */
 const STANDARD =
   /^[ -~\u00a0-\u00ff\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178]$/;
@@ -50,7 +51,10 @@ interface Look {
   readonly color?: string;
 }
 
-/** Resolves to the bytes of the file. Throws NO-PDFKIT when pdfkit is not installed. */
+/** pdfkit is not installed. */
+export class PdfkitMissing extends Error {}
+
+/** Resolves to the bytes of the file. Throws `PdfkitMissing`. */
 export async function reportPdf(data: ReportData, language: ReportLanguage): Promise<Buffer> {
   const document = reportDocument(data, language);
   const writer = new PdfWriter(loadPdfkit(), document);
@@ -59,15 +63,15 @@ export async function reportPdf(data: ReportData, language: ReportLanguage): Pro
 
 const require = createRequire(import.meta.url);
 
-function loadPdfkit(): PdfMaker {
+/** The package. Throws `PdfkitMissing`. */
+export function loadPdfkit(): PdfMaker {
   try {
     const loaded: unknown = require('pdfkit');
     return ((loaded as { default?: unknown }).default ?? loaded) as PdfMaker; // the package exports the class
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
-    throw new Failure(
-      'NO-PDFKIT',
-      'a PDF needs the package pdfkit: npm install pdfkit, with --global where granary is installed so (and dejavu-fonts-ttf, for letters beyond Latin ones). Without it, write an .html file and print it',
+    throw new PdfkitMissing(
+      'a PDF needs the package pdfkit: npm install pdfkit, with --global where granary is installed so (and dejavu-fonts-ttf, for letters beyond Latin ones). Without it, ask for HTML and print it',
     );
   }
 }
@@ -231,8 +235,10 @@ class PdfWriter {
   }
 
   #lines(text: string, look: Look): void {
-    for (const line of this.#wrap(text, this.#width, look)) {
-      this.#room(leading(look));
+    const lines = this.#wrap(text, this.#width, look);
+    for (const [at, line] of lines.entries()) {
+      // The last lines stay together: a page does not begin with a bracket alone.
+      this.#room(leading(look) * (at === lines.length - LAST_LINES ? LAST_LINES : 1));
       this.#draw(line, MARGIN, this.#y, look);
       this.#y += leading(look);
     }
