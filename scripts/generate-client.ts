@@ -182,6 +182,124 @@ function kindTable(operations: readonly Sent[]): Readonly<Record<string, Kind>> 
 
 const GRAIN_TYPE = 'GrainType';
 
+/** Members that a shape has, at least, to be named. */
+const NAMED_MEMBERS_MIN = 3;
+
+/** Names of the shapes that occur in several places, by their text. */
+let shapes: ReadonlyMap<string, string> = new Map();
+
+const texts = new WeakMap<Schema, string>();
+
+/** The shape of an object, with no other shape's name in it. */
+function textOfShape(schema: Schema): string {
+  const known = texts.get(schema);
+  if (known !== undefined) return known;
+  const named = shapes;
+  shapes = new Map();
+  const text = members(schema, '');
+  shapes = named;
+  texts.set(schema, text);
+  return text;
+}
+
+function namedShape(schema: Schema): string | undefined {
+  return shapes.size === 0 ? undefined : shapes.get(textOfShape(schema));
+}
+
+/** A place of a shape: the text of the shape that holds it, or the operation, and the member. */
+interface Place {
+  readonly holder: string;
+  readonly holderName: string;
+  readonly member: string;
+}
+
+function collectShapes(schema: Schema, place: Place, found: Map<string, Place[]>): void {
+  const { items, anyOf, properties } = schema;
+  for (const one of [...(items === undefined ? [] : [items]), ...(anyOf ?? [])]) collectShapes(one, place, found);
+  const values = valuesOf(schema);
+  if (values !== undefined) collectShapes(values, place, found);
+  if (properties === undefined) return;
+  const text = textOfShape(schema);
+  const places = found.get(text) ?? [];
+  const isKnown = places.length > 0;
+  if (!places.some(({ holder, member }) => holder === place.holder && member === place.member)) places.push(place);
+  found.set(text, places);
+  if (isKnown) return;
+  for (const [member, child] of Object.entries(properties))
+    collectShapes(child, { holder: text, holderName: place.member, member }, found);
+}
+
+/** Gives a name to each shape that occurs in several places: that of a member that has it, in the singular. */
+function nameShapes(operations: readonly Sent[]): ReadonlyMap<string, string> {
+  const found = new Map<string, Place[]>();
+  for (const { row, input, output, answer } of operations) {
+    const place = (member: string): Place => ({ holder: `${row.name} ${member}`, holderName: row.name, member });
+    for (const [member, child] of Object.entries(input.properties ?? {})) collectShapes(child, place(member), found);
+    if (OUTPUTS[answer] === undefined) collectShapes(withWarnings(output), place(`${row.name}_output`), found);
+  }
+  const names = new Map<string, string>();
+  const taken = new Set<string>([GRAIN_TYPE, ...GLOBAL_NAMES]);
+  for (const [text, places] of found) {
+    if (places.length < 2 || text.split('readonly ').length <= NAMED_MEMBERS_MIN) continue;
+    const [{ member, holderName }] = places as [Place, ...Place[]];
+    const candidates = [
+      ...new Set(places.map((place) => pascal(singular(place.member)))),
+      `${pascal(singular(holderName))}${pascal(singular(member))}`,
+    ];
+    let name = candidates.find((one) => !taken.has(one));
+    for (let number = 2; name === undefined; number++) {
+      const next = `${candidates.at(-1)}${number}`;
+      if (!taken.has(next)) name = next;
+    }
+    taken.add(name);
+    names.set(text, name);
+  }
+  return names;
+}
+
+/** Types of the same file, and of the language. */
+const GLOBAL_NAMES = [
+  'Operations',
+  'CommonField',
+  'TypeFields',
+  'MemoryEvent',
+  'Json',
+  'JsonObject',
+  'StreamFrame',
+  'Error',
+];
+
+function pascal(name: string): string {
+  return name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function singular(name: string): string {
+  if (/(?:ss|us|is|status)$/.test(name)) return name;
+  return name.replace(/ies$/, 'y').replace(/s$/, '');
+}
+
+/** The text of a named shape, whose own members may be named shapes. */
+function shapeTypes(operations: readonly Sent[]): string {
+  const written = new Map<string, string>();
+  const write = (schema: Schema): void => {
+    for (const one of [
+      schema.items,
+      valuesOf(schema),
+      ...(schema.anyOf ?? []),
+      ...Object.values(schema.properties ?? {}),
+    ])
+      if (one !== undefined) write(one);
+    if (schema.properties === undefined) return;
+    const name = namedShape(schema);
+    if (name !== undefined && !written.has(name)) written.set(name, members(schema, ''));
+  };
+  for (const { input, output, answer } of operations) {
+    for (const child of Object.values(input.properties ?? {})) write(child);
+    if (OUTPUTS[answer] === undefined) write(withWarnings(output));
+  }
+  return [...written].map(([name, text]) => `export type ${name} = ${text};\n\n`).join('');
+}
+
 function typeOf(schema: Schema, name: string, indent: string): string {
   if (isTime(schema)) return schema.anyOf?.some(({ type }) => type === 'null') === true ? 'Date | null' : 'Date';
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -213,7 +331,7 @@ function typeOf(schema: Schema, name: string, indent: string): string {
 }
 
 function objectType(schema: Schema, name: string, indent: string): string {
-  if (schema.properties !== undefined) return members(schema, indent);
+  if (schema.properties !== undefined) return namedShape(schema) ?? members(schema, indent);
   const values = valuesOf(schema);
   if (values !== undefined) return `{ readonly [name: string]: ${typeOf(values, name, indent)} }`;
   return schema.type === 'object' ? 'JsonObject' : 'Json';
@@ -309,6 +427,8 @@ function eventType(operations: readonly Sent[]): string {
 /** The whole generated file. */
 export function generateClient(rows: readonly Operation[] = OPERATIONS): string {
   const operations = sentOperations(rows);
+  shapes = new Map();
+  shapes = nameShapes(operations);
   const paged = operations.flatMap((sent) => {
     const items = itemsOf(sent);
     return items === undefined ? [] : [[toCamel(sent.row.name), items] as const];
@@ -325,6 +445,8 @@ export function generateClient(rows: readonly Operation[] = OPERATIONS): string 
     `export type GrainType =${union(GRAIN_TYPE_NAMES)};\n\n`,
     `/** Names of fields that every grain may have. */\nexport type CommonField =${union([...COMMON_NAMES])};\n\n`,
     `/** Names of the fields of each type. */\nexport interface TypeFields {\n${fields.join('')}}\n\n`,
+    `/** Objects that several operations have. */\n`,
+    shapeTypes(operations),
     `/** Input and output of each operation. */\nexport interface Operations {\n${operations.map(entry).join('')}}\n\n`,
     `/** A change of a memory. */\nexport type MemoryEvent = ${eventType(operations)};\n\n`,
     `/** Operations of one memory. */\nexport type MemoryOperation =${union(named('memory'))};\n\n`,

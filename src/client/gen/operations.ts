@@ -62,6 +62,1085 @@ export interface TypeFields {
   consent: 'subject_did' | 'grantee_did' | 'scope' | 'is_withdrawal' | 'basis' | 'jurisdiction' | 'prior_consent' | 'witness_dids';
 }
 
+/** Objects that several operations have. */
+export type Option = {
+  /** Whether the first date in the text sets valid_from where that is unset; the default is false. */
+  readonly extractEventDate?: boolean | undefined;
+  /** Whether up to 5 similar grains of the same user and namespace become related_to; the default is false. */
+  readonly autoRelate?: boolean | undefined;
+  /** Whether beliefs are extracted from the text; the default is false. */
+  readonly extractMemories?: boolean | undefined;
+  /** Whether the answer waits until the indexes are sealed; the default is false. */
+  readonly sync?: boolean | undefined;
+};
+
+export type Result = {
+  /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** The same as hash. */
+  readonly blobHash: string;
+  /** Type of the grain. */
+  readonly grainType: GrainType;
+  /** The same as grain_type. */
+  readonly type: string;
+  /** Score of the hit, which the hits are ordered by. */
+  readonly score: number;
+  /** Probability that the hit bears on the query, which min_score is compared with; absent for a hit by structure only. */
+  readonly relevance?: number | undefined;
+  /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
+  readonly text: string;
+  /** Every field of the grain, with defaults filled in. */
+  readonly fields: JsonObject;
+  /** Time at which the grain was created, in Unix seconds. */
+  readonly createdAt: Date;
+  /** Namespace of the grain. */
+  readonly namespace: string;
+  /** Namespace that the grain comes from; only with scope_path. */
+  readonly sourceNamespace?: string | undefined;
+  /** Depth of that namespace in the scope tree, from 0; only with scope_path. */
+  readonly scopeDepth?: number | undefined;
+  /** The data subject; absent where there is none. */
+  readonly userId?: string | undefined;
+  /** Hash of the next version; absent for the current one. */
+  readonly supersededBy?: string | undefined;
+  /** Further sources of the grain, the newest first. */
+  readonly sources?: readonly string[] | undefined;
+  /** How the score came about; only with score_breakdown. */
+  readonly scoreBreakdown?: {
+    /** Rank of the grain by words alone, from 1. */
+    readonly bm25Rank?: number | undefined;
+    /** Raw cosine between the vectors of the query and the grain. */
+    readonly vectorScore?: number | undefined;
+    /** Base of the score where several rankings were fused; 0 where the eleven text terms add up to the base. */
+    readonly rrfScore: number;
+    /** Change by detect_contradictions. */
+    readonly interferencePenalty?: number | undefined;
+    /** Change by recency_weight. */
+    readonly recencyDecay?: number | undefined;
+    /** Change by session_affinity_boost. */
+    readonly sessionAffinity?: number | undefined;
+    /** Change by subject_affinity_boost. */
+    readonly subjectAffinity?: number | undefined;
+    /** Change by target_date_weight. */
+    readonly targetDateProximity?: number | undefined;
+    /** Change that an old version gets. */
+    readonly supersessionDemotion?: number | undefined;
+    /** Change by target_date. */
+    readonly temporalDecayBoost?: number | undefined;
+    /** Base and changes together, which is the hit's score. */
+    readonly finalScore: number;
+    /** Text term: words that the grain shares with the query. */
+    readonly bm25?: number | undefined;
+    /** Text term: adjacent pairs of words that the grain shares with the query. */
+    readonly phrase?: number | undefined;
+    /** Text term: similarity of the vectors of the query and the grain. */
+    readonly vector?: number | undefined;
+    /** Text term: matches of the turns before and after in the session. */
+    readonly near?: number | undefined;
+    /** Text term: match of the question that the turn answers. */
+    readonly answer?: number | undefined;
+    /** Text term: best match in the session. */
+    readonly session?: number | undefined;
+    /** Text term: words that the whole session of the turn shares with the query; 0 without vectors. */
+    readonly pooled?: number | undefined;
+    /** Text term: role of the turn. */
+    readonly role?: number | undefined;
+    /** Text term: the query names the speaker. */
+    readonly speaker?: number | undefined;
+    /** Text term: the query asks for a time and the turn names one. */
+    readonly time?: number | undefined;
+    /** Text term: the turn speaks in the first person. */
+    readonly self?: number | undefined;
+  } | undefined;
+  /** The breakdown as a sentence; only with explanation. */
+  readonly explanation?: string | undefined;
+  /** Age of the grain in words, such as 2 weeks ago; only with annotate_relative_time. */
+  readonly relativeTime?: string | undefined;
+  /** Whether the hit is current or outdated among contradictions; only with detect_contradictions. */
+  readonly conflictStatus?: string | undefined;
+  /** Set to superseded for an old version; absent otherwise. */
+  readonly supersessionStatus?: string | undefined;
+  /** What found the hit: primary, expansion or census. */
+  readonly recallSource: string;
+};
+
+export type Grain = {
+  /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
+  readonly blobHash: string;
+  /** The same as blob_hash. */
+  readonly hash: string;
+  /** Type of the grain. */
+  readonly grainType: GrainType;
+  /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
+  readonly text: string;
+  /** Every field of the grain, with defaults filled in. */
+  readonly fields: JsonObject;
+  /** Time at which the grain was created, in Unix seconds. */
+  readonly createdAt: Date;
+  /** Namespace of the grain. */
+  readonly namespace: string;
+  /** The data subject; absent where there is none. */
+  readonly userId?: string | undefined;
+  /** Hash of the next version; absent for the current one. */
+  readonly supersededBy?: string | undefined;
+  /** Hash of the version before; absent for the first one. */
+  readonly supersedes?: string | undefined;
+  /** Further sources of the grain, the newest first. */
+  readonly sources?: readonly string[] | undefined;
+  /** Whether this version is current or superseded. */
+  readonly versionStatus: "current" | "superseded";
+  /** Size of the blob in bytes. */
+  readonly sizeBytes: number;
+};
+
+export type ImportDocumentOutputError = {
+  /** Position of the chunk in the document, from 0. */
+  readonly index: number;
+  /** Error code. */
+  readonly code: string;
+  /** Error message. */
+  readonly error: string;
+};
+
+export type Job = {
+  /** Id of the job. */
+  readonly jobId: string;
+  /** State of the job. */
+  readonly status: "queued" | "running" | "completed" | "failed" | "cancelled";
+  /** The current step of a running job; the last step of one that has ended. */
+  readonly phase: "parsing" | "chunking" | "storing" | "extracting";
+  /** Name of the file as the chunks keep it. */
+  readonly fileName: string;
+  /** Media type of the content; absent until it is read. */
+  readonly mimeType?: string | undefined;
+  /** Size of the file in bytes. */
+  readonly sizeBytes: number;
+  /** Number of chunks; absent until the document is read. */
+  readonly totalChunks?: number | undefined;
+  /** Number of chunks that were stored, found or refused. */
+  readonly processedChunks: number;
+  /** Number of chunks that were stored. */
+  readonly grainsCreated: number;
+  /** Number of chunks that the memory held already. */
+  readonly duplicates: number;
+  /** Number of beliefs that were extracted; only with extract. */
+  readonly extractedCount?: number | undefined;
+  /** Hashes of the stored chunks and duplicates, the first 500. */
+  readonly hashes: readonly string[];
+  /** The chunks that were refused, the first 50. */
+  readonly errors: readonly ImportDocumentOutputError[];
+  /** What the import changed or left out. */
+  readonly warnings?: readonly string[] | undefined;
+  /** Share of the chunks that are processed, 0 to 100. */
+  readonly percent: number;
+  /** Time of the request, in Unix seconds. */
+  readonly createdAt: Date;
+  /** Time at which the job first ran, in Unix seconds. */
+  readonly startedAt?: Date | undefined;
+  /** Time at which it ended, in Unix seconds. */
+  readonly finishedAt?: Date | undefined;
+  /** Why the job failed. */
+  readonly error?: {
+    /** Error code. */
+    readonly code: string;
+    /** Error message. */
+    readonly message: string;
+  } | undefined;
+};
+
+export type ActiveGoal = {
+  /** Hash of the current version of the goal. */
+  readonly hash: string;
+  /** The same as hash. */
+  readonly blobHash: string;
+  /** What is to be reached. */
+  readonly description: string;
+  /** State of the goal: active, satisfied, failed or suspended. */
+  readonly goalState: string;
+  /** Priority of the goal: critical, high, medium or low, or as it was sent. */
+  readonly priority: string;
+  /** When the goal counts as reached; null where nobody has said. */
+  readonly criteria: string | null;
+  /** How far the goal has come, from 0 to 1; null where nobody has said. */
+  readonly progress: number | null;
+  /** Hashes of the goals that this one is a part of. */
+  readonly parentGoals: readonly string[];
+  /** Agent to which the goal was delegated; null where it was not. */
+  readonly delegateTo: string | null;
+  /** Why the goal is in its state; null where nobody has said. */
+  readonly stateReason: string | null;
+  /** Time at which this version was created, in Unix seconds. */
+  readonly createdAt: Date;
+  /** Time of the last change of the goal, in Unix seconds. */
+  readonly updatedAt: Date;
+};
+
+export type SessionActionsOutput = {
+  /** Id of the session, as it was asked for. */
+  readonly sessionId: string;
+  /** Actions of the session, newest first, without definitions of tools. */
+  readonly actions: readonly Grain[];
+  /** Number of items on all pages; null where it is not counted. */
+  readonly total: number | null;
+  /** Cursor of the next page; null on the last one. */
+  readonly nextCursor: string | null;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type SessionGoalsOutput = {
+  /** Id of the session, as it was asked for. */
+  readonly sessionId: string;
+  /** Goals of the session: critical, high, medium, low, then newest first. */
+  readonly goals: readonly ActiveGoal[];
+  /** Number of items on all pages; null where it is not counted. */
+  readonly total: number | null;
+  /** Cursor of the next page; null on the last one. */
+  readonly nextCursor: string | null;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type GrantConsentOutput = {
+  /** The user who consents. */
+  readonly userId: string;
+  /** The purpose, or * for every purpose. */
+  readonly purpose: string;
+  /** What was recorded. */
+  readonly status: "granted" | "revoked";
+  /** Hash of the consent grain that was written. */
+  readonly blobHash: string;
+  /** Time of the record in Unix seconds. */
+  readonly timestamp: Date;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type Purpose = {
+  /** The user. */
+  readonly userId: string;
+  /** The purpose, or * for every purpose. */
+  readonly purpose: string;
+  /** Status that enforcement decides by. */
+  readonly status: "granted" | "revoked" | "none";
+  /** The purpose whose consent decides: this one or *; absent where none was recorded. */
+  readonly decidedBy?: string | undefined;
+  /** Time of the latest grant in Unix seconds. */
+  readonly grantedAt?: Date | undefined;
+  /** Time of the withdrawal in Unix seconds. */
+  readonly revokedAt?: Date | undefined;
+  /** Lawful basis that the grant named. */
+  readonly basis?: string | undefined;
+  /** Jurisdiction that the grant named. */
+  readonly jurisdiction?: string | undefined;
+  /** Time at which the consent ends, in Unix seconds. */
+  readonly expiresAt?: Date | undefined;
+  /** Hash of the consent grain that decides. */
+  readonly hash?: string | undefined;
+};
+
+export type RestrictProcessingOutput = {
+  /** The user whose data it is. */
+  readonly userId: string;
+  /** Whether the data is restricted now. */
+  readonly restricted: boolean;
+  /** Time of the change in Unix seconds. */
+  readonly timestamp: Date;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type Rule = {
+  /** Rules on consent. */
+  readonly consent: {
+    /** Which writes about a user need consent: none; opt_in, with a grant; opt_out, unless it was revoked. */
+    readonly mode: "none" | "opt_out" | "opt_in";
+    /** Whether a grain with another lawful basis than consent is accepted without a grant; null where no preset says. */
+    readonly acceptOtherBases: boolean | null;
+    /** Whether reads leave out grains of users whose consent is gone. */
+    readonly onRead: boolean;
+    /** Whether sensitive personal data needs a grant for the purpose sensitive. */
+    readonly sensitiveSeparate: boolean;
+  };
+  /** Rules on removing grains. */
+  readonly deletion: {
+    /** Whether grains may be forgotten. */
+    readonly allowed: boolean;
+    /** Whether a legal hold refuses every removal. */
+    readonly hold: boolean;
+    /** Whether forgetting needs a reason. */
+    readonly reasonRequired: boolean;
+    /** Whether forgetting a grain with a user needs a grant for the purpose deletion. */
+    readonly consentRequired: boolean;
+    /** Age in days that a grain must have to be forgotten; null for none. */
+    readonly minAgeDays: number | null;
+  };
+  /** Rules on superseding grains. */
+  readonly supersede: {
+    /** Whether grains may be superseded. */
+    readonly allowed: boolean;
+    /** Whether superseding needs a reason. */
+    readonly reasonRequired: boolean;
+    /** Whether superseding a grain with a user needs a grant. */
+    readonly consentRequired: boolean;
+    /** Grain types that may not be superseded. */
+    readonly protectedTypes: readonly GrainType[];
+  };
+  /** Rules on how long data is kept. */
+  readonly retention: {
+    /** Days after which a grain expires; null for never. */
+    readonly defaultTtlDays: number | null;
+    /** Days after which grains of a namespace expire, by its name. */
+    readonly byNamespace: { readonly [name: string]: number };
+    /** Days after which grains of a type expire, by its name. */
+    readonly byType: { readonly [name: string]: number };
+    /** Days that audit entries are kept at least; null for no minimum. */
+    readonly auditDays: number | null;
+    /** Days that provenance records are kept at least; null for no minimum. */
+    readonly provenanceDays: number | null;
+  };
+  /** Rules on encryption. */
+  readonly encryption: {
+    /** Whether encryption is demanded; it is always on. */
+    readonly required: boolean;
+    /** Whether a key for each user is demanded; there always is one. */
+    readonly perUserKeys: boolean;
+    /** Whether blind tokens in the triple index are demanded; they are always used. */
+    readonly blindIndex: boolean;
+    /** Days after which keys must be rotated; null for never. */
+    readonly keyRotationDays: number | null;
+  };
+  /** Rules on personal data. */
+  readonly pii: {
+    /** What happens to a write with personal data. */
+    readonly writeAction: "allow" | "flag" | "redact" | "require_consent" | "block";
+    /** Categories of personal data that count; * for all. */
+    readonly categories: "*" | readonly string[];
+    /** What happens to personal data in texts that go to external models. */
+    readonly egressAction: "allow" | "redact" | "block";
+  };
+  /** Rules on where data lies. */
+  readonly residency: {
+    /** Regions that data may lie in. */
+    readonly regions: readonly string[];
+    /** Whether other regions are refused. */
+    readonly enforce: boolean;
+    /** Whether a grant for the purpose cross_border lets data leave the regions. */
+    readonly crossBorderConsent: boolean;
+  };
+  /** Rules on restricted processing. */
+  readonly processing: {
+    /** Whether restricted users are frozen, which is always so. */
+    readonly restriction: true;
+  };
+  /** Rules on the audit trail. */
+  readonly audit: {
+    /** Whether reads are in the audit trail; writes always are. */
+    readonly reads: boolean;
+  };
+  /** Rules on provenance records. */
+  readonly provenance: {
+    /** Whether every recall leaves a record. */
+    readonly record: boolean;
+  };
+  /** Rules on explanations. */
+  readonly explanation: {
+    /** Whether provenance records must support explanations. */
+    readonly required: boolean;
+  };
+  /** Rules on writes. */
+  readonly write: {
+    /** Whether every write needs a user. */
+    readonly userIdRequired: boolean;
+  };
+  /** Rules on access. */
+  readonly access: {
+    /** Whether authorisation tuples decide in addition to the scopes of keys. */
+    readonly authzRequired: boolean;
+    /** Largest limit of a recall; null for none. */
+    readonly maxRecallLimit: number | null;
+    /** Whether a principal may not be both admin and auditor. */
+    readonly segregationOfDuties: boolean;
+  };
+  /** Rules on storage tiers. */
+  readonly tiering: {
+    /** Whether grains may move to other tiers. */
+    readonly allowed: boolean;
+    /** Whether moving needs a business associate agreement. */
+    readonly baaRequired: boolean;
+    /** Whether moving needs a data processing agreement. */
+    readonly dpaRequired: boolean;
+    /** Whether a business associate agreement is acknowledged. */
+    readonly baaAcknowledged: boolean;
+    /** Whether a data processing agreement is acknowledged. */
+    readonly dpaAcknowledged: boolean;
+  };
+  /** Rules of the laws on artificial intelligence. */
+  readonly ai: {
+    /** Risk class of the system that uses the memory. */
+    readonly riskClass: "minimal" | "limited" | "high";
+    /** Whether human oversight is demanded. */
+    readonly oversightRequired: boolean;
+    /** Whether answers of models must say that they are. */
+    readonly disclosure: boolean;
+    /** Whether an impact assessment is demanded. */
+    readonly impactRequired: boolean;
+    /** Answers of the impact assessment and the time of its review; null without one. */
+    readonly impactAssessment: JsonObject | null;
+    /** Time of the last review of risks; null without one. */
+    readonly riskReview: JsonObject | null;
+  };
+  /** Rules on texts that are refused. */
+  readonly guardrail: {
+    /** Texts that no grain may hold. */
+    readonly patterns: readonly string[];
+    /** How a guardrail pattern matches a text. */
+    readonly mode: "exact" | "contains" | "fuzzy";
+  };
+  /** Entries of the record of processing activities. */
+  readonly records: {
+    /** Who is responsible for the processing. */
+    readonly controller: string | JsonObject | null;
+    /** Purposes of the processing. */
+    readonly purposes: readonly string[];
+    /** Who receives the data. */
+    readonly recipients: readonly string[];
+  };
+  /** Rules on breaches. */
+  readonly breach: {
+    /** Hours within which a breach must be reported; null for none. */
+    readonly notifyHours: number | null;
+  };
+};
+
+export type Tuple = {
+  /** Who has the relation. */
+  readonly subject: string;
+  /** The relation to the object. */
+  readonly relation: string;
+  /** What the relation is to. */
+  readonly object: string;
+};
+
+export type RegisterAgentOutput = {
+  /** Id of the agent. */
+  readonly agentId: string;
+  /** Name for people to read; absent where none was given. */
+  readonly name?: string | undefined;
+  /** Decentralized identifier, as grains name it in author_did; absent where none was given. */
+  readonly did?: string | undefined;
+  /** Public key of the agent, as it was given; absent where none was given. */
+  readonly publicKey?: string | undefined;
+  /** What the agent can do, in the words of who registered it. */
+  readonly capabilities: readonly string[];
+  /** Whether the agent may write (active) or never again (deactivated). */
+  readonly status: "active" | "deactivated";
+  /** Time of the registration in Unix seconds. */
+  readonly createdAt: Date;
+  /** Time of the deactivation in Unix seconds; absent for an active agent. */
+  readonly deactivatedAt?: Date | undefined;
+  /** Why the agent was deactivated; absent where no reason was given. */
+  readonly deactivationReason?: string | undefined;
+  /** Members that the server stores as they are. */
+  readonly metadata: { readonly [name: string]: Json };
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type Identity = {
+  /** Id of the agent. */
+  readonly agentId: string;
+  /** Name for people to read; absent where none was given. */
+  readonly name?: string | undefined;
+  /** Decentralized identifier, as grains name it in author_did; absent where none was given. */
+  readonly did?: string | undefined;
+  /** Public key of the agent, as it was given; absent where none was given. */
+  readonly publicKey?: string | undefined;
+  /** What the agent can do, in the words of who registered it. */
+  readonly capabilities: readonly string[];
+  /** Whether the agent may write (active) or never again (deactivated). */
+  readonly status: "active" | "deactivated";
+  /** Time of the registration in Unix seconds. */
+  readonly createdAt: Date;
+  /** Time of the deactivation in Unix seconds; absent for an active agent. */
+  readonly deactivatedAt?: Date | undefined;
+  /** Why the agent was deactivated; absent where no reason was given. */
+  readonly deactivationReason?: string | undefined;
+  /** Members that the server stores as they are. */
+  readonly metadata: { readonly [name: string]: Json };
+};
+
+export type Embedding = {
+  /** Name of the embedder; until it is open, the name that it is configured by. */
+  readonly backend: string;
+  /** Number of dimensions of its vectors; 0 until the embedder is open. */
+  readonly dimensions: number;
+  /** State of the embedder. */
+  readonly state: "none" | "cold" | "opening" | "ready" | "failed";
+  /** Why the embedder failed, or which embedder it replaces. */
+  readonly reason?: string | undefined;
+};
+
+export type HealthOutput = {
+  /** Whether the deployment answers and takes writes. */
+  readonly status: "ok" | "unavailable";
+  /** Version of the server. */
+  readonly version: string;
+  /** What is wrong, whether or not it stops the deployment. */
+  readonly reasons?: readonly string[] | undefined;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type LlmSettingsOutput = {
+  /** Provider of the model; null: none. */
+  readonly provider: string | null;
+  /** Model that answers in chats; null: none. */
+  readonly model: string | null;
+  /** Temperature of its answers, from 0 to 2; null: the provider's own. */
+  readonly temperature: number | null;
+  /** Tokens of an answer at most; null: the provider's own limit. */
+  readonly maxTokens: number | null;
+  /** Whether a model answers in chats. */
+  readonly enabled: boolean;
+  /** Whether this cannot be changed in this deployment. */
+  readonly readOnly: boolean;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type DeleteProviderOutput = {
+  /** Always true. */
+  readonly deleted: true;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type ProviderModelsOutput = {
+  /** The models of the page. */
+  readonly models: readonly {
+    /** Name of the model at its provider. */
+    readonly id: string;
+    /** Id of the provider. */
+    readonly provider: string;
+    /** What the model is for, as its name tells; empty for models of images or sound. */
+    readonly capabilities: readonly ("chat" | "embedding" | "rerank" | "extraction" | "ner")[];
+    /** Tokens that it reads at once, where that is known. */
+    readonly contextWindow?: number | undefined;
+    /** Length of its vectors, where that is known. */
+    readonly dimensions?: number | undefined;
+  }[];
+  /** Number of items on all pages; null where it is not counted. */
+  readonly total: number | null;
+  /** Cursor of the next page; null on the last one. */
+  readonly nextCursor: string | null;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type ModelAssignmentsOutput = {
+  /** Model of each role; null: none. */
+  readonly assignments: {
+    /** Answers in chats and harnesses, and orders hits for llm_rerank. */
+    readonly chat: {
+      /** Id of the provider. */
+      readonly provider: string;
+      /** Name of the model. */
+      readonly model: string;
+    } | null;
+    /** Finds facts in texts; null: the rules do. */
+    readonly extraction: {
+      /** Id of the provider. */
+      readonly provider: string;
+      /** Name of the model. */
+      readonly model: string;
+    } | null;
+    /** Makes vectors for memories that name no vector_backend; null: the one of the start options does. */
+    readonly embedding: {
+      /** Id of the provider. */
+      readonly provider: string;
+      /** Name of the model. */
+      readonly model: string;
+    } | null;
+    /** Orders the hits of a recall. */
+    readonly rerank: {
+      /** Id of the provider. */
+      readonly provider: string;
+      /** Name of the model. */
+      readonly model: string;
+    } | null;
+    /** Imagines an answer, for the vector of a question. */
+    readonly hyde: {
+      /** Id of the provider. */
+      readonly provider: string;
+      /** Name of the model. */
+      readonly model: string;
+    } | null;
+    /** Proposes how to merge what rules cannot decide. */
+    readonly consolidation: {
+      /** Id of the provider. */
+      readonly provider: string;
+      /** Name of the model. */
+      readonly model: string;
+    } | null;
+  };
+  /** Whether assignments cannot be changed in this deployment. */
+  readonly readOnly: boolean;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type CreateMemoryOutput = {
+  /** Id of the memory. */
+  readonly id: string;
+  /** Name of the memory. */
+  readonly name: string;
+  /** Description of the memory. */
+  readonly description: string;
+  /** Time at which the memory was made, in Unix seconds. */
+  readonly createdAt: Date;
+  /** Principal that made the memory. */
+  readonly owner: string;
+  /** Region that the memory lies in; absent where none was given. */
+  readonly region?: string | undefined;
+  /** Settings of the caller's own. */
+  readonly settings: JsonObject;
+  /** Number of partitions. */
+  readonly partitions: number;
+  /** ISO 639-1 code of the language of the text index. */
+  readonly language: string;
+  /** Names of the policy presets that hold. */
+  readonly policies: readonly string[];
+  /** How duplicates are recognised: none, exact, fuzzy or upsert. */
+  readonly dedup: string;
+  /** Similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1. */
+  readonly dedupThreshold: number;
+  /** Name of the embedder that makes the memory's vectors. */
+  readonly vectorBackend: string;
+  /** Texts that no grain may hold. */
+  readonly guardrailPatterns: readonly string[];
+  /** How a guardrail pattern matches a text: exact, contains or fuzzy. */
+  readonly guardrailMode: string;
+  /** Parts of the request that were ignored or not fulfilled. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type ScopeTreeOutput = {
+  /** Name of the root. */
+  readonly name: string;
+  /** Scopes below the root, each with its name and its own children. */
+  readonly children?: readonly Json[] | undefined;
+  /** Time of the last change in Unix seconds. */
+  readonly updatedAt: Date;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type Edge = {
+  /** Subject of the grain. */
+  readonly source: string;
+  /** Relation of the grain; its type where it has none. */
+  readonly relation: string;
+  /** Object of the grain. */
+  readonly target: string;
+  /** Hash of the grain. */
+  readonly hash: string;
+  /** Confidence of the grain, 0 to 1. */
+  readonly confidence: number;
+  /** Time at which the grain was created, in Unix seconds. */
+  readonly createdAt: Date;
+};
+
+export type CreateThreadOutput = {
+  /** Id of the thread. */
+  readonly threadId: string;
+  /** Title of the thread; null where it has none. */
+  readonly title: string | null;
+  /** Time at which the thread was made, in Unix seconds. */
+  readonly createdAt: Date;
+  /** Time of the last message, or of the last change of the thread, in Unix seconds. */
+  readonly updatedAt: Date;
+  /** Number of messages that the caller may read. */
+  readonly messageCount: number;
+  /** Whether the thread is archived. */
+  readonly archived: boolean;
+  /** What the caller keeps with the thread. */
+  readonly metadata: JsonObject;
+  /** Namespace of the thread and, by default, of its messages. */
+  readonly namespace: string;
+  /** The data subject of the thread; absent where there is none. */
+  readonly userId?: string | undefined;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type Tool = {
+  /** Name of the tool. */
+  readonly toolName: string;
+  /** Hash of the grain that defines it. */
+  readonly toolHash: string;
+  /** What the tool does. */
+  readonly description: string;
+  /** Who runs it: the server or a host of its choice (host), or the caller of the turn (client). */
+  readonly executorKind: "host" | "client";
+};
+
+export type CreateHarnessOutput = {
+  /** Slug of the harness: 1 to 63 lower-case letters, digits and hyphens, none of them at an end. */
+  readonly slug: string;
+  /** Name of the harness, for people. */
+  readonly name: string;
+  /** What the harness is for; empty where nobody has said. */
+  readonly description: string;
+  /** Template that it was made from; null without one. */
+  readonly template: string | null;
+  /** What the agent is to reach; null where nobody has stated it, and then it takes no turns. */
+  readonly goal: string | null;
+  /** Instructions for the model; empty where nobody has stated any. */
+  readonly systemPrompt: string;
+  /** Query that assembles the context of a turn: a name, or CAL text. */
+  readonly assembleQuery: string;
+  /** Model that answers; null: the model of the role chat. */
+  readonly model: string | null;
+  /** Provider of the model; null: the provider of the role chat. */
+  readonly provider: string | null;
+  /** Calls of the model that one turn may make. */
+  readonly maxIterations: number;
+  /** Whether the harness was provisioned: it then takes turns. */
+  readonly status: "draft" | "provisioned";
+  /** Namespace of the grains of the definition. */
+  readonly defNamespace: string;
+  /** Hash of the goal grain, which holds the members above. */
+  readonly goalHash: string;
+  /** Hash of the workflow; null without one. */
+  readonly workflowHash: string | null;
+  /** Tools of the harness, by name. */
+  readonly tools: readonly Tool[];
+  /** Time at which the harness was made, in Unix seconds. */
+  readonly createdAt: Date;
+  /** Time of the newest change of its definition, in Unix seconds. */
+  readonly updatedAt: Date;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type Annotation = {
+  /** Whether the tool changes nothing; the default is false. */
+  readonly readOnly?: boolean | undefined;
+  /** Whether the tool removes something; the default is false, and a read_only tool does not. */
+  readonly destructive?: boolean | undefined;
+  /** Whether a call may be repeated after a restart: the second has no effect; the default is false. */
+  readonly idempotent?: boolean | undefined;
+};
+
+export type ProvisionHarnessTool = {
+  /** Name of the tool: 1 to 64 letters, digits, _, . and -; models know a dot as two underscores. */
+  readonly toolName: string;
+  /** What the tool does and when to call it, for the model; at most 8,192 characters. */
+  readonly description: string;
+  /** JSON Schema of the arguments: an object at the root, and a part of the keywords. */
+  readonly inputSchema: JsonObject;
+  /** JSON Schema of the result, of the same kind; no default. */
+  readonly outputSchema?: JsonObject | undefined;
+  /** Where the tool runs: client://NAME, builtin:// with recall, add, supersede, forget or goals, an http(s) URL, or executor://NAME; required. */
+  readonly location?: string | undefined;
+  /** Another name for location. */
+  readonly executorUri?: string | undefined;
+  /** Arguments that take the place of those of the model, which is not told of them; no default. */
+  readonly lockedParams?: JsonObject | undefined;
+  /** Whether members that the schema does not name are refused; the default is false. */
+  readonly strict?: boolean | undefined;
+  /** Arguments of sample calls, which must fit the input_schema; the default is none. */
+  readonly examples?: readonly JsonObject[] | undefined;
+  /** What a call does; the default is nothing of it. */
+  readonly annotations?: Annotation | undefined;
+  /** Whether the tool answers later than its call; the default is false. */
+  readonly asyncMode?: boolean | undefined;
+};
+
+export type PendingToolCall = {
+  /** Id of the call, which its output names. */
+  readonly toolCallId: string;
+  /** Name of the tool. */
+  readonly toolName: string;
+  /** Arguments of the call. */
+  readonly arguments: JsonObject;
+  /** Location of the tool, which begins with client://. */
+  readonly executorUri: string;
+  /** Time by which the caller must resume, in Unix seconds. */
+  readonly expiresAt: Date;
+};
+
+export type HarnessChatOutput = {
+  /** How the turn stands: completed, requires_action where the caller is to resume it, or cancelled; for a repeated request also what became of it since. */
+  readonly status: "completed" | "requires_action" | "running" | "cancelled" | "failed" | "expired";
+  /** The model's answer; empty unless the turn is completed. */
+  readonly text: string;
+  /** Id of the turn, as the answer to its message named it. */
+  readonly sessionId: string;
+  /** Id of the conversation, chosen by the caller: the session_id of its grains. The same id continues it. */
+  readonly conversationId: string;
+  /** Calls of tools that the caller is to run, each of which a resume answers. */
+  readonly pendingToolCalls: readonly PendingToolCall[];
+  /** Calls of tools that the server ran in this turn, in the order in which the model asked for them. */
+  readonly inlineToolResults: readonly {
+    /** Id of the call. */
+    readonly toolCallId: string;
+    /** Name of the tool. */
+    readonly toolName: string;
+    /** What the tool answered, or the error; null without either. */
+    readonly output: Json;
+    /** Whether the call failed. */
+    readonly isError: boolean;
+    /** Hash of the action that records the call. */
+    readonly actionHash: string;
+  }[];
+  /** Hashes of the actions of this turn. */
+  readonly actionHashes: readonly string[];
+  /** Hash of the event with the message. */
+  readonly userEventHash: string;
+  /** Hash of the event with the answer; null unless the turn is completed. */
+  readonly assistantEventHash: string | null;
+  /** Id of the provenance record that names every grain that the model was shown. */
+  readonly recallId?: string | undefined;
+  /** Parts of the request that were not fulfilled. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type DeadLetter = {
+  /** Cursor of the event; `since` one less reads it again while events are kept. */
+  readonly cursor: string;
+  /** Kind of the event. */
+  readonly eventType: string;
+  /** Time at which it was given up, in Unix seconds. */
+  readonly timestamp: Date;
+  /** Number of tries. */
+  readonly attempts: number;
+  /** Why the last try failed. */
+  readonly reason: string;
+};
+
+export type Check = {
+  /** Id of the check. */
+  readonly id: string;
+  /** Group of the check. */
+  readonly group: string;
+  /** Articles that the check serves. */
+  readonly regulations: readonly {
+    /** Code of the regulation, such as gdpr. */
+    readonly regulation: string;
+    /** Article or section of the regulation. */
+    readonly article: string;
+  }[];
+  /** Severity of the check: critical, high, medium or low. */
+  readonly severity: string;
+  /** What the check verifies. */
+  readonly description: string;
+  /** Outcome of the check: pass, fail, warn or skip. */
+  readonly status: string;
+  /** What the check measured. */
+  readonly detail: string;
+};
+
+export type VerifyComplianceOutput = {
+  /** Number of checks in the run. */
+  readonly total: number;
+  /** Number of checks that passed. */
+  readonly pass: number;
+  /** Number of checks that failed. */
+  readonly fail: number;
+  /** Number of checks that ended with a warning. */
+  readonly warn: number;
+  /** Number of checks that did not apply. */
+  readonly skip: number;
+  /** Share of the checks that were not skipped and passed, from 0 to 1. */
+  readonly passRate: number;
+  /** Id of the run. */
+  readonly runId: string;
+  /** The regulation whose checks ran; null for all checks. */
+  readonly regulation: string | null;
+  /** Time at which the run began, in Unix seconds. */
+  readonly startedAt: Date;
+  /** Time at which the run ended, in Unix seconds. */
+  readonly finishedAt: Date;
+  /** Every check of the run with its outcome. */
+  readonly checks: readonly Check[];
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type ByGroup = {
+  /** Number of checks. */
+  readonly total: number;
+  /** Number of checks that passed. */
+  readonly pass: number;
+  /** Number of checks that failed. */
+  readonly fail: number;
+  /** Number of checks that ended with a warning. */
+  readonly warn: number;
+  /** Number of checks that did not apply. */
+  readonly skip: number;
+};
+
+export type Assessment = {
+  /** The law: eu_ai_act or colorado_ai_act. */
+  readonly framework: string;
+  /** The article that demands the assessment. */
+  readonly reference: string;
+  /** State of the assessment; a risk class that needs none gives not_required. */
+  readonly status: "complete" | "incomplete" | "overdue" | "not_required";
+  /** Risk class that the policy states: minimal, limited or high. */
+  readonly riskClass: string;
+  /** Answers that the policy holds, by the name of the question. */
+  readonly answers: JsonObject;
+  /** Names of the questions that have no answer. */
+  readonly gaps: readonly string[];
+  /** Time of the last review in Unix seconds; null without one. */
+  readonly lastReviewedAt: Date | null;
+  /** Time at which the next review is due in Unix seconds, a year after the last; null without one. */
+  readonly nextReviewAt: Date | null;
+};
+
+export type Extension = {
+  /** Days that were added. */
+  readonly days: number;
+  /** Why; absent once the request names nobody. */
+  readonly reason?: string | undefined;
+  /** Time of the extension in Unix seconds. */
+  readonly extendedAt: Date;
+  /** Principal that extended it. */
+  readonly extendedBy: string;
+};
+
+export type Held = {
+  /** Time of the count in Unix seconds. */
+  readonly asOf: Date;
+  /** Number of grains, all versions. */
+  readonly count: number;
+  /** Grains by type. */
+  readonly byType: readonly {
+    /** Grain type. */
+    readonly grainType: GrainType;
+    /** Number of grains of the type. */
+    readonly count: number;
+    /** Creation time of the oldest one, in Unix seconds. */
+    readonly oldestCreatedAt: Date;
+    /** Creation time of the newest one, in Unix seconds. */
+    readonly newestCreatedAt: Date;
+  }[];
+  /** Grains by month of creation, oldest first. */
+  readonly byMonth: readonly {
+    /** Month of creation in UTC, such as 2026-11. */
+    readonly month: string;
+    /** Number of grains of the month. */
+    readonly count: number;
+  }[];
+  /** Number of consents on record. */
+  readonly consents: number;
+  /** Number of recalls about the person that left a record; null where they were not counted. */
+  readonly recalls: number | null;
+  /** Whether the data was restricted. */
+  readonly restricted: boolean;
+};
+
+export type Erasure = {
+  /** Time of the erasure in Unix seconds. */
+  readonly erasedAt: Date;
+  /** Number of grains that were erased. */
+  readonly count: number;
+  /** Fingerprint of the destroyed key; empty where nothing was held. */
+  readonly keyFingerprint: string;
+  /** What was held before, as counts and times. */
+  readonly held?: Held | undefined;
+};
+
+export type Closed = {
+  /** Time at which it was closed, in Unix seconds. */
+  readonly closedAt: Date;
+  /** Principal that closed it. */
+  readonly closedBy: string;
+  /** How the request ended. */
+  readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
+  /** Why, or what remains; absent once the request names nobody. */
+  readonly note?: string | undefined;
+};
+
+export type OpenSubjectRequestOutput = {
+  /** Id of the request. */
+  readonly requestId: string;
+  /** Whether the request is still to be answered. */
+  readonly status: "open" | "closed";
+  /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+  readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
+  /** The person; absent once the request was closed and the person erased, as are all free texts. */
+  readonly userId?: string | undefined;
+  /** Requester, in the operator's words. */
+  readonly requester?: string | undefined;
+  /** The operator's note. */
+  readonly note?: string | undefined;
+  /** Time at which the request reached the operator, in Unix seconds. */
+  readonly receivedAt: Date;
+  /** Time at which it was recorded here, in Unix seconds. */
+  readonly openedAt: Date;
+  /** Principal that recorded it. */
+  readonly openedBy: string;
+  /** Time by which it must be answered, in Unix seconds. */
+  readonly dueAt: Date;
+  /** Days that the law allows, with the extension. */
+  readonly daysAllowed: number;
+  /** Whole days that have passed, up to its end. */
+  readonly daysUsed: number;
+  /** Whole days that are left; 0 once it is due. */
+  readonly daysLeft: number;
+  /** Whether it is, or was closed, past the time by which it was due. */
+  readonly overdue: boolean;
+  /** The extension; absent without one. */
+  readonly extension?: Extension | undefined;
+  /** The erasure by this request; absent without one. */
+  readonly erasure?: Erasure | undefined;
+  /** The end of the request; absent while it is open. */
+  readonly closed?: Closed | undefined;
+  /** Members of the request that were ignored, and other notes. */
+  readonly warnings?: readonly string[] | undefined;
+};
+
+export type Request = {
+  /** Id of the request. */
+  readonly requestId: string;
+  /** Whether the request is still to be answered. */
+  readonly status: "open" | "closed";
+  /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+  readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
+  /** The person; absent once the request was closed and the person erased, as are all free texts. */
+  readonly userId?: string | undefined;
+  /** Requester, in the operator's words. */
+  readonly requester?: string | undefined;
+  /** The operator's note. */
+  readonly note?: string | undefined;
+  /** Time at which the request reached the operator, in Unix seconds. */
+  readonly receivedAt: Date;
+  /** Time at which it was recorded here, in Unix seconds. */
+  readonly openedAt: Date;
+  /** Principal that recorded it. */
+  readonly openedBy: string;
+  /** Time by which it must be answered, in Unix seconds. */
+  readonly dueAt: Date;
+  /** Days that the law allows, with the extension. */
+  readonly daysAllowed: number;
+  /** Whole days that have passed, up to its end. */
+  readonly daysUsed: number;
+  /** Whole days that are left; 0 once it is due. */
+  readonly daysLeft: number;
+  /** Whether it is, or was closed, past the time by which it was due. */
+  readonly overdue: boolean;
+  /** The extension; absent without one. */
+  readonly extension?: Extension | undefined;
+  /** The erasure by this request; absent without one. */
+  readonly erasure?: Erasure | undefined;
+  /** The end of the request; absent while it is open. */
+  readonly closed?: Closed | undefined;
+};
+
 /** Input and output of each operation. */
 export interface Operations {
   /** Add a grain. A flat body is a belief; a body with fields is a grain of any type. A grain that the memory holds already is not stored again. */
@@ -84,16 +1163,7 @@ export interface Operations {
       /** Fields of the grain in the nested shape; another type than belief needs it. */
       readonly fields?: JsonObject | undefined;
       /** Further steps besides storing the grain. */
-      readonly options?: {
-        /** Whether the first date in the text sets valid_from where that is unset; the default is false. */
-        readonly extractEventDate?: boolean | undefined;
-        /** Whether up to 5 similar grains of the same user and namespace become related_to; the default is false. */
-        readonly autoRelate?: boolean | undefined;
-        /** Whether beliefs are extracted from the text; the default is false. */
-        readonly extractMemories?: boolean | undefined;
-        /** Whether the answer waits until the indexes are sealed; the default is false. */
-        readonly sync?: boolean | undefined;
-      } | undefined;
+      readonly options?: Option | undefined;
       /** Purpose of the processing, which consent is checked for; the default is storage. */
       readonly purpose?: string | undefined;
       readonly [other: string]: unknown;
@@ -127,16 +1197,7 @@ export interface Operations {
       /** Tags that every grain gets in addition to its own. */
       readonly tags?: readonly string[] | undefined;
       /** Further steps besides storing the grains. */
-      readonly options?: {
-        /** Whether the first date in the text sets valid_from where that is unset; the default is false. */
-        readonly extractEventDate?: boolean | undefined;
-        /** Whether up to 5 similar grains of the same user and namespace become related_to; the default is false. */
-        readonly autoRelate?: boolean | undefined;
-        /** Whether beliefs are extracted from the text; the default is false. */
-        readonly extractMemories?: boolean | undefined;
-        /** Whether the answer waits until the indexes are sealed; the default is false. */
-        readonly sync?: boolean | undefined;
-      } | undefined;
+      readonly options?: Option | undefined;
       /** Purpose of the processing, which consent is checked for; the default is storage. */
       readonly purpose?: string | undefined;
     };
@@ -312,185 +1373,9 @@ export interface Operations {
       /** Number of results. */
       readonly count: number;
       /** The hits, best first. */
-      readonly results: readonly {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly hash: string;
-        /** The same as hash. */
-        readonly blobHash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The same as grain_type. */
-        readonly type: string;
-        /** Score of the hit, which the hits are ordered by. */
-        readonly score: number;
-        /** Probability that the hit bears on the query, which min_score is compared with; absent for a hit by structure only. */
-        readonly relevance?: number | undefined;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** Namespace that the grain comes from; only with scope_path. */
-        readonly sourceNamespace?: string | undefined;
-        /** Depth of that namespace in the scope tree, from 0; only with scope_path. */
-        readonly scopeDepth?: number | undefined;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** How the score came about; only with score_breakdown. */
-        readonly scoreBreakdown?: {
-          /** Rank of the grain by words alone, from 1. */
-          readonly bm25Rank?: number | undefined;
-          /** Raw cosine between the vectors of the query and the grain. */
-          readonly vectorScore?: number | undefined;
-          /** Base of the score where several rankings were fused; 0 where the eleven text terms add up to the base. */
-          readonly rrfScore: number;
-          /** Change by detect_contradictions. */
-          readonly interferencePenalty?: number | undefined;
-          /** Change by recency_weight. */
-          readonly recencyDecay?: number | undefined;
-          /** Change by session_affinity_boost. */
-          readonly sessionAffinity?: number | undefined;
-          /** Change by subject_affinity_boost. */
-          readonly subjectAffinity?: number | undefined;
-          /** Change by target_date_weight. */
-          readonly targetDateProximity?: number | undefined;
-          /** Change that an old version gets. */
-          readonly supersessionDemotion?: number | undefined;
-          /** Change by target_date. */
-          readonly temporalDecayBoost?: number | undefined;
-          /** Base and changes together, which is the hit's score. */
-          readonly finalScore: number;
-          /** Text term: words that the grain shares with the query. */
-          readonly bm25?: number | undefined;
-          /** Text term: adjacent pairs of words that the grain shares with the query. */
-          readonly phrase?: number | undefined;
-          /** Text term: similarity of the vectors of the query and the grain. */
-          readonly vector?: number | undefined;
-          /** Text term: matches of the turns before and after in the session. */
-          readonly near?: number | undefined;
-          /** Text term: match of the question that the turn answers. */
-          readonly answer?: number | undefined;
-          /** Text term: best match in the session. */
-          readonly session?: number | undefined;
-          /** Text term: words that the whole session of the turn shares with the query; 0 without vectors. */
-          readonly pooled?: number | undefined;
-          /** Text term: role of the turn. */
-          readonly role?: number | undefined;
-          /** Text term: the query names the speaker. */
-          readonly speaker?: number | undefined;
-          /** Text term: the query asks for a time and the turn names one. */
-          readonly time?: number | undefined;
-          /** Text term: the turn speaks in the first person. */
-          readonly self?: number | undefined;
-        } | undefined;
-        /** The breakdown as a sentence; only with explanation. */
-        readonly explanation?: string | undefined;
-        /** Age of the grain in words, such as 2 weeks ago; only with annotate_relative_time. */
-        readonly relativeTime?: string | undefined;
-        /** Whether the hit is current or outdated among contradictions; only with detect_contradictions. */
-        readonly conflictStatus?: string | undefined;
-        /** Set to superseded for an old version; absent otherwise. */
-        readonly supersessionStatus?: string | undefined;
-        /** What found the hit: primary, expansion or census. */
-        readonly recallSource: string;
-      }[];
+      readonly results: readonly Result[];
       /** Grains that the hits were derived from; only with include_sources. */
-      readonly sources?: readonly {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly hash: string;
-        /** The same as hash. */
-        readonly blobHash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The same as grain_type. */
-        readonly type: string;
-        /** Score of the hit, which the hits are ordered by. */
-        readonly score: number;
-        /** Probability that the hit bears on the query, which min_score is compared with; absent for a hit by structure only. */
-        readonly relevance?: number | undefined;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** Namespace that the grain comes from; only with scope_path. */
-        readonly sourceNamespace?: string | undefined;
-        /** Depth of that namespace in the scope tree, from 0; only with scope_path. */
-        readonly scopeDepth?: number | undefined;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** How the score came about; only with score_breakdown. */
-        readonly scoreBreakdown?: {
-          /** Rank of the grain by words alone, from 1. */
-          readonly bm25Rank?: number | undefined;
-          /** Raw cosine between the vectors of the query and the grain. */
-          readonly vectorScore?: number | undefined;
-          /** Base of the score where several rankings were fused; 0 where the eleven text terms add up to the base. */
-          readonly rrfScore: number;
-          /** Change by detect_contradictions. */
-          readonly interferencePenalty?: number | undefined;
-          /** Change by recency_weight. */
-          readonly recencyDecay?: number | undefined;
-          /** Change by session_affinity_boost. */
-          readonly sessionAffinity?: number | undefined;
-          /** Change by subject_affinity_boost. */
-          readonly subjectAffinity?: number | undefined;
-          /** Change by target_date_weight. */
-          readonly targetDateProximity?: number | undefined;
-          /** Change that an old version gets. */
-          readonly supersessionDemotion?: number | undefined;
-          /** Change by target_date. */
-          readonly temporalDecayBoost?: number | undefined;
-          /** Base and changes together, which is the hit's score. */
-          readonly finalScore: number;
-          /** Text term: words that the grain shares with the query. */
-          readonly bm25?: number | undefined;
-          /** Text term: adjacent pairs of words that the grain shares with the query. */
-          readonly phrase?: number | undefined;
-          /** Text term: similarity of the vectors of the query and the grain. */
-          readonly vector?: number | undefined;
-          /** Text term: matches of the turns before and after in the session. */
-          readonly near?: number | undefined;
-          /** Text term: match of the question that the turn answers. */
-          readonly answer?: number | undefined;
-          /** Text term: best match in the session. */
-          readonly session?: number | undefined;
-          /** Text term: words that the whole session of the turn shares with the query; 0 without vectors. */
-          readonly pooled?: number | undefined;
-          /** Text term: role of the turn. */
-          readonly role?: number | undefined;
-          /** Text term: the query names the speaker. */
-          readonly speaker?: number | undefined;
-          /** Text term: the query asks for a time and the turn names one. */
-          readonly time?: number | undefined;
-          /** Text term: the turn speaks in the first person. */
-          readonly self?: number | undefined;
-        } | undefined;
-        /** The breakdown as a sentence; only with explanation. */
-        readonly explanation?: string | undefined;
-        /** Age of the grain in words, such as 2 weeks ago; only with annotate_relative_time. */
-        readonly relativeTime?: string | undefined;
-        /** Whether the hit is current or outdated among contradictions; only with detect_contradictions. */
-        readonly conflictStatus?: string | undefined;
-        /** Set to superseded for an old version; absent otherwise. */
-        readonly supersessionStatus?: string | undefined;
-        /** What found the hit: primary, expansion or census. */
-        readonly recallSource: string;
-      }[] | undefined;
+      readonly sources?: readonly Result[] | undefined;
       /** True when the results end before the limit because they are too large together. */
       readonly truncated?: true | undefined;
       /** Number of grains that were found before the limit; a lower bound where a warning says so. */
@@ -710,186 +1595,10 @@ export interface Operations {
         /** Number of hits of the part. */
         readonly count: number;
         /** Hits of the part, best first. */
-        readonly results: readonly {
-          /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-          readonly hash: string;
-          /** The same as hash. */
-          readonly blobHash: string;
-          /** Type of the grain. */
-          readonly grainType: GrainType;
-          /** The same as grain_type. */
-          readonly type: string;
-          /** Score of the hit, which the hits are ordered by. */
-          readonly score: number;
-          /** Probability that the hit bears on the query, which min_score is compared with; absent for a hit by structure only. */
-          readonly relevance?: number | undefined;
-          /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-          readonly text: string;
-          /** Every field of the grain, with defaults filled in. */
-          readonly fields: JsonObject;
-          /** Time at which the grain was created, in Unix seconds. */
-          readonly createdAt: Date;
-          /** Namespace of the grain. */
-          readonly namespace: string;
-          /** Namespace that the grain comes from; only with scope_path. */
-          readonly sourceNamespace?: string | undefined;
-          /** Depth of that namespace in the scope tree, from 0; only with scope_path. */
-          readonly scopeDepth?: number | undefined;
-          /** The data subject; absent where there is none. */
-          readonly userId?: string | undefined;
-          /** Hash of the next version; absent for the current one. */
-          readonly supersededBy?: string | undefined;
-          /** Further sources of the grain, the newest first. */
-          readonly sources?: readonly string[] | undefined;
-          /** How the score came about; only with score_breakdown. */
-          readonly scoreBreakdown?: {
-            /** Rank of the grain by words alone, from 1. */
-            readonly bm25Rank?: number | undefined;
-            /** Raw cosine between the vectors of the query and the grain. */
-            readonly vectorScore?: number | undefined;
-            /** Base of the score where several rankings were fused; 0 where the eleven text terms add up to the base. */
-            readonly rrfScore: number;
-            /** Change by detect_contradictions. */
-            readonly interferencePenalty?: number | undefined;
-            /** Change by recency_weight. */
-            readonly recencyDecay?: number | undefined;
-            /** Change by session_affinity_boost. */
-            readonly sessionAffinity?: number | undefined;
-            /** Change by subject_affinity_boost. */
-            readonly subjectAffinity?: number | undefined;
-            /** Change by target_date_weight. */
-            readonly targetDateProximity?: number | undefined;
-            /** Change that an old version gets. */
-            readonly supersessionDemotion?: number | undefined;
-            /** Change by target_date. */
-            readonly temporalDecayBoost?: number | undefined;
-            /** Base and changes together, which is the hit's score. */
-            readonly finalScore: number;
-            /** Text term: words that the grain shares with the query. */
-            readonly bm25?: number | undefined;
-            /** Text term: adjacent pairs of words that the grain shares with the query. */
-            readonly phrase?: number | undefined;
-            /** Text term: similarity of the vectors of the query and the grain. */
-            readonly vector?: number | undefined;
-            /** Text term: matches of the turns before and after in the session. */
-            readonly near?: number | undefined;
-            /** Text term: match of the question that the turn answers. */
-            readonly answer?: number | undefined;
-            /** Text term: best match in the session. */
-            readonly session?: number | undefined;
-            /** Text term: words that the whole session of the turn shares with the query; 0 without vectors. */
-            readonly pooled?: number | undefined;
-            /** Text term: role of the turn. */
-            readonly role?: number | undefined;
-            /** Text term: the query names the speaker. */
-            readonly speaker?: number | undefined;
-            /** Text term: the query asks for a time and the turn names one. */
-            readonly time?: number | undefined;
-            /** Text term: the turn speaks in the first person. */
-            readonly self?: number | undefined;
-          } | undefined;
-          /** The breakdown as a sentence; only with explanation. */
-          readonly explanation?: string | undefined;
-          /** Age of the grain in words, such as 2 weeks ago; only with annotate_relative_time. */
-          readonly relativeTime?: string | undefined;
-          /** Whether the hit is current or outdated among contradictions; only with detect_contradictions. */
-          readonly conflictStatus?: string | undefined;
-          /** Set to superseded for an old version; absent otherwise. */
-          readonly supersessionStatus?: string | undefined;
-          /** What found the hit: primary, expansion or census. */
-          readonly recallSource: string;
-        }[];
+        readonly results: readonly Result[];
       }[];
       /** Hits of all parts, fused, best first. */
-      readonly results: readonly {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly hash: string;
-        /** The same as hash. */
-        readonly blobHash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The same as grain_type. */
-        readonly type: string;
-        /** Score of the hit, which the hits are ordered by. */
-        readonly score: number;
-        /** Probability that the hit bears on the query, which min_score is compared with; absent for a hit by structure only. */
-        readonly relevance?: number | undefined;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** Namespace that the grain comes from; only with scope_path. */
-        readonly sourceNamespace?: string | undefined;
-        /** Depth of that namespace in the scope tree, from 0; only with scope_path. */
-        readonly scopeDepth?: number | undefined;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** How the score came about; only with score_breakdown. */
-        readonly scoreBreakdown?: {
-          /** Rank of the grain by words alone, from 1. */
-          readonly bm25Rank?: number | undefined;
-          /** Raw cosine between the vectors of the query and the grain. */
-          readonly vectorScore?: number | undefined;
-          /** Base of the score where several rankings were fused; 0 where the eleven text terms add up to the base. */
-          readonly rrfScore: number;
-          /** Change by detect_contradictions. */
-          readonly interferencePenalty?: number | undefined;
-          /** Change by recency_weight. */
-          readonly recencyDecay?: number | undefined;
-          /** Change by session_affinity_boost. */
-          readonly sessionAffinity?: number | undefined;
-          /** Change by subject_affinity_boost. */
-          readonly subjectAffinity?: number | undefined;
-          /** Change by target_date_weight. */
-          readonly targetDateProximity?: number | undefined;
-          /** Change that an old version gets. */
-          readonly supersessionDemotion?: number | undefined;
-          /** Change by target_date. */
-          readonly temporalDecayBoost?: number | undefined;
-          /** Base and changes together, which is the hit's score. */
-          readonly finalScore: number;
-          /** Text term: words that the grain shares with the query. */
-          readonly bm25?: number | undefined;
-          /** Text term: adjacent pairs of words that the grain shares with the query. */
-          readonly phrase?: number | undefined;
-          /** Text term: similarity of the vectors of the query and the grain. */
-          readonly vector?: number | undefined;
-          /** Text term: matches of the turns before and after in the session. */
-          readonly near?: number | undefined;
-          /** Text term: match of the question that the turn answers. */
-          readonly answer?: number | undefined;
-          /** Text term: best match in the session. */
-          readonly session?: number | undefined;
-          /** Text term: words that the whole session of the turn shares with the query; 0 without vectors. */
-          readonly pooled?: number | undefined;
-          /** Text term: role of the turn. */
-          readonly role?: number | undefined;
-          /** Text term: the query names the speaker. */
-          readonly speaker?: number | undefined;
-          /** Text term: the query asks for a time and the turn names one. */
-          readonly time?: number | undefined;
-          /** Text term: the turn speaks in the first person. */
-          readonly self?: number | undefined;
-        } | undefined;
-        /** The breakdown as a sentence; only with explanation. */
-        readonly explanation?: string | undefined;
-        /** Age of the grain in words, such as 2 weeks ago; only with annotate_relative_time. */
-        readonly relativeTime?: string | undefined;
-        /** Whether the hit is current or outdated among contradictions; only with detect_contradictions. */
-        readonly conflictStatus?: string | undefined;
-        /** Set to superseded for an old version; absent otherwise. */
-        readonly supersessionStatus?: string | undefined;
-        /** What found the hit: primary, expansion or census. */
-        readonly recallSource: string;
-      }[];
+      readonly results: readonly Result[];
       /** Number of fused hits. */
       readonly count: number;
       /** How the question was read. */
@@ -916,95 +1625,7 @@ export interface Operations {
       /** Number of results. */
       readonly count: number;
       /** The hits, best first. */
-      readonly results: readonly {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly hash: string;
-        /** The same as hash. */
-        readonly blobHash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The same as grain_type. */
-        readonly type: string;
-        /** Score of the hit, which the hits are ordered by. */
-        readonly score: number;
-        /** Probability that the hit bears on the query, which min_score is compared with; absent for a hit by structure only. */
-        readonly relevance?: number | undefined;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** Namespace that the grain comes from; only with scope_path. */
-        readonly sourceNamespace?: string | undefined;
-        /** Depth of that namespace in the scope tree, from 0; only with scope_path. */
-        readonly scopeDepth?: number | undefined;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** How the score came about; only with score_breakdown. */
-        readonly scoreBreakdown?: {
-          /** Rank of the grain by words alone, from 1. */
-          readonly bm25Rank?: number | undefined;
-          /** Raw cosine between the vectors of the query and the grain. */
-          readonly vectorScore?: number | undefined;
-          /** Base of the score where several rankings were fused; 0 where the eleven text terms add up to the base. */
-          readonly rrfScore: number;
-          /** Change by detect_contradictions. */
-          readonly interferencePenalty?: number | undefined;
-          /** Change by recency_weight. */
-          readonly recencyDecay?: number | undefined;
-          /** Change by session_affinity_boost. */
-          readonly sessionAffinity?: number | undefined;
-          /** Change by subject_affinity_boost. */
-          readonly subjectAffinity?: number | undefined;
-          /** Change by target_date_weight. */
-          readonly targetDateProximity?: number | undefined;
-          /** Change that an old version gets. */
-          readonly supersessionDemotion?: number | undefined;
-          /** Change by target_date. */
-          readonly temporalDecayBoost?: number | undefined;
-          /** Base and changes together, which is the hit's score. */
-          readonly finalScore: number;
-          /** Text term: words that the grain shares with the query. */
-          readonly bm25?: number | undefined;
-          /** Text term: adjacent pairs of words that the grain shares with the query. */
-          readonly phrase?: number | undefined;
-          /** Text term: similarity of the vectors of the query and the grain. */
-          readonly vector?: number | undefined;
-          /** Text term: matches of the turns before and after in the session. */
-          readonly near?: number | undefined;
-          /** Text term: match of the question that the turn answers. */
-          readonly answer?: number | undefined;
-          /** Text term: best match in the session. */
-          readonly session?: number | undefined;
-          /** Text term: words that the whole session of the turn shares with the query; 0 without vectors. */
-          readonly pooled?: number | undefined;
-          /** Text term: role of the turn. */
-          readonly role?: number | undefined;
-          /** Text term: the query names the speaker. */
-          readonly speaker?: number | undefined;
-          /** Text term: the query asks for a time and the turn names one. */
-          readonly time?: number | undefined;
-          /** Text term: the turn speaks in the first person. */
-          readonly self?: number | undefined;
-        } | undefined;
-        /** The breakdown as a sentence; only with explanation. */
-        readonly explanation?: string | undefined;
-        /** Age of the grain in words, such as 2 weeks ago; only with annotate_relative_time. */
-        readonly relativeTime?: string | undefined;
-        /** Whether the hit is current or outdated among contradictions; only with detect_contradictions. */
-        readonly conflictStatus?: string | undefined;
-        /** Set to superseded for an old version; absent otherwise. */
-        readonly supersessionStatus?: string | undefined;
-        /** What found the hit: primary, expansion or census. */
-        readonly recallSource: string;
-      }[];
+      readonly results: readonly Result[];
       /** True when the results end before the limit because they are too large together. */
       readonly truncated?: true | undefined;
       /** Which bounds were met. */
@@ -1047,34 +1668,7 @@ export interface Operations {
     };
     output: {
       /** The grains of the page. */
-      readonly grains: readonly {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly blobHash: string;
-        /** The same as blob_hash. */
-        readonly hash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Hash of the version before; absent for the first one. */
-        readonly supersedes?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** Whether this version is current or superseded. */
-        readonly versionStatus: "current" | "superseded";
-        /** Size of the blob in bytes. */
-        readonly sizeBytes: number;
-      }[];
+      readonly grains: readonly Grain[];
       /** Number of items on all pages; null where it is not counted. */
       readonly total: number | null;
       /** Cursor of the next page; null on the last one. */
@@ -1515,14 +2109,7 @@ export interface Operations {
       /** Hashes of the chunks that the memory holds now, in order; only the first ones of a large document. */
       readonly hashes: readonly string[];
       /** The chunks that were refused; the others are stored. */
-      readonly errors: readonly {
-        /** Position of the chunk in the document, from 0. */
-        readonly index: number;
-        /** Error code. */
-        readonly code: string;
-        /** Error message. */
-        readonly error: string;
-      }[];
+      readonly errors: readonly ImportDocumentOutputError[];
       /** Number of beliefs that were extracted; only with extract. */
       readonly extractedCount?: number | undefined;
       /** What the import changed or left out. */
@@ -1572,58 +2159,7 @@ export interface Operations {
     };
     output: {
       /** The jobs of the page. */
-      readonly jobs: readonly {
-        /** Id of the job. */
-        readonly jobId: string;
-        /** State of the job. */
-        readonly status: "queued" | "running" | "completed" | "failed" | "cancelled";
-        /** The current step of a running job; the last step of one that has ended. */
-        readonly phase: "parsing" | "chunking" | "storing" | "extracting";
-        /** Name of the file as the chunks keep it. */
-        readonly fileName: string;
-        /** Media type of the content; absent until it is read. */
-        readonly mimeType?: string | undefined;
-        /** Size of the file in bytes. */
-        readonly sizeBytes: number;
-        /** Number of chunks; absent until the document is read. */
-        readonly totalChunks?: number | undefined;
-        /** Number of chunks that were stored, found or refused. */
-        readonly processedChunks: number;
-        /** Number of chunks that were stored. */
-        readonly grainsCreated: number;
-        /** Number of chunks that the memory held already. */
-        readonly duplicates: number;
-        /** Number of beliefs that were extracted; only with extract. */
-        readonly extractedCount?: number | undefined;
-        /** Hashes of the stored chunks and duplicates, the first 500. */
-        readonly hashes: readonly string[];
-        /** The chunks that were refused, the first 50. */
-        readonly errors: readonly {
-          /** Position of the chunk in the document, from 0. */
-          readonly index: number;
-          /** Error code. */
-          readonly code: string;
-          /** Error message. */
-          readonly error: string;
-        }[];
-        /** What the import changed or left out. */
-        readonly warnings?: readonly string[] | undefined;
-        /** Share of the chunks that are processed, 0 to 100. */
-        readonly percent: number;
-        /** Time of the request, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Time at which the job first ran, in Unix seconds. */
-        readonly startedAt?: Date | undefined;
-        /** Time at which it ended, in Unix seconds. */
-        readonly finishedAt?: Date | undefined;
-        /** Why the job failed. */
-        readonly error?: {
-          /** Error code. */
-          readonly code: string;
-          /** Error message. */
-          readonly message: string;
-        } | undefined;
-      }[];
+      readonly jobs: readonly Job[];
       /** Number of items on all pages; null where it is not counted. */
       readonly total: number | null;
       /** Cursor of the next page; null on the last one. */
@@ -1638,58 +2174,7 @@ export interface Operations {
       /** Id of the job. */
       readonly jobId: string;
     };
-    output: {
-      /** Id of the job. */
-      readonly jobId: string;
-      /** State of the job. */
-      readonly status: "queued" | "running" | "completed" | "failed" | "cancelled";
-      /** The current step of a running job; the last step of one that has ended. */
-      readonly phase: "parsing" | "chunking" | "storing" | "extracting";
-      /** Name of the file as the chunks keep it. */
-      readonly fileName: string;
-      /** Media type of the content; absent until it is read. */
-      readonly mimeType?: string | undefined;
-      /** Size of the file in bytes. */
-      readonly sizeBytes: number;
-      /** Number of chunks; absent until the document is read. */
-      readonly totalChunks?: number | undefined;
-      /** Number of chunks that were stored, found or refused. */
-      readonly processedChunks: number;
-      /** Number of chunks that were stored. */
-      readonly grainsCreated: number;
-      /** Number of chunks that the memory held already. */
-      readonly duplicates: number;
-      /** Number of beliefs that were extracted; only with extract. */
-      readonly extractedCount?: number | undefined;
-      /** Hashes of the stored chunks and duplicates, the first 500. */
-      readonly hashes: readonly string[];
-      /** The chunks that were refused, the first 50. */
-      readonly errors: readonly {
-        /** Position of the chunk in the document, from 0. */
-        readonly index: number;
-        /** Error code. */
-        readonly code: string;
-        /** Error message. */
-        readonly error: string;
-      }[];
-      /** What the import changed or left out. */
-      readonly warnings?: readonly string[] | undefined;
-      /** Share of the chunks that are processed, 0 to 100. */
-      readonly percent: number;
-      /** Time of the request, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time at which the job first ran, in Unix seconds. */
-      readonly startedAt?: Date | undefined;
-      /** Time at which it ended, in Unix seconds. */
-      readonly finishedAt?: Date | undefined;
-      /** Why the job failed. */
-      readonly error?: {
-        /** Error code. */
-        readonly code: string;
-        /** Error message. */
-        readonly message: string;
-      } | undefined;
-    };
+    output: Job;
   };
   /** Stream the progress of an import job as server-sent events. Events named progress until the job ends; then one named completed, failed or cancelled with the job. A job that has ended has its last event at once. */
   streamImport: {
@@ -1705,58 +2190,7 @@ export interface Operations {
       /** Id of the job. */
       readonly jobId: string;
     };
-    output: {
-      /** Id of the job. */
-      readonly jobId: string;
-      /** State of the job. */
-      readonly status: "queued" | "running" | "completed" | "failed" | "cancelled";
-      /** The current step of a running job; the last step of one that has ended. */
-      readonly phase: "parsing" | "chunking" | "storing" | "extracting";
-      /** Name of the file as the chunks keep it. */
-      readonly fileName: string;
-      /** Media type of the content; absent until it is read. */
-      readonly mimeType?: string | undefined;
-      /** Size of the file in bytes. */
-      readonly sizeBytes: number;
-      /** Number of chunks; absent until the document is read. */
-      readonly totalChunks?: number | undefined;
-      /** Number of chunks that were stored, found or refused. */
-      readonly processedChunks: number;
-      /** Number of chunks that were stored. */
-      readonly grainsCreated: number;
-      /** Number of chunks that the memory held already. */
-      readonly duplicates: number;
-      /** Number of beliefs that were extracted; only with extract. */
-      readonly extractedCount?: number | undefined;
-      /** Hashes of the stored chunks and duplicates, the first 500. */
-      readonly hashes: readonly string[];
-      /** The chunks that were refused, the first 50. */
-      readonly errors: readonly {
-        /** Position of the chunk in the document, from 0. */
-        readonly index: number;
-        /** Error code. */
-        readonly code: string;
-        /** Error message. */
-        readonly error: string;
-      }[];
-      /** What the import changed or left out. */
-      readonly warnings?: readonly string[] | undefined;
-      /** Share of the chunks that are processed, 0 to 100. */
-      readonly percent: number;
-      /** Time of the request, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time at which the job first ran, in Unix seconds. */
-      readonly startedAt?: Date | undefined;
-      /** Time at which it ended, in Unix seconds. */
-      readonly finishedAt?: Date | undefined;
-      /** Why the job failed. */
-      readonly error?: {
-        /** Error code. */
-        readonly code: string;
-        /** Error message. */
-        readonly message: string;
-      } | undefined;
-    };
+    output: Job;
   };
   /** Export the grains of a memory as one .mg file. The file comes in pieces, in the format of the Open Memory Specification. */
   exportFile: {
@@ -1786,92 +2220,13 @@ export interface Operations {
       /** Creation time of the last grain of the session in Unix seconds; null where it has none. */
       readonly lastSeen: Date | null;
       /** The newest current state of the session; null where it has none. */
-      readonly state: {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly blobHash: string;
-        /** The same as blob_hash. */
-        readonly hash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Hash of the version before; absent for the first one. */
-        readonly supersedes?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** Whether this version is current or superseded. */
-        readonly versionStatus: "current" | "superseded";
-        /** Size of the blob in bytes. */
-        readonly sizeBytes: number;
-      } | null;
+      readonly state: Grain | null;
       /** Active goals: critical, high, medium, low, then newest first; at most 100. */
-      readonly activeGoals: readonly {
-        /** Hash of the current version of the goal. */
-        readonly hash: string;
-        /** The same as hash. */
-        readonly blobHash: string;
-        /** What is to be reached. */
-        readonly description: string;
-        /** State of the goal: active, satisfied, failed or suspended. */
-        readonly goalState: string;
-        /** Priority of the goal: critical, high, medium or low, or as it was sent. */
-        readonly priority: string;
-        /** When the goal counts as reached; null where nobody has said. */
-        readonly criteria: string | null;
-        /** How far the goal has come, from 0 to 1; null where nobody has said. */
-        readonly progress: number | null;
-        /** Hashes of the goals that this one is a part of. */
-        readonly parentGoals: readonly string[];
-        /** Agent to which the goal was delegated; null where it was not. */
-        readonly delegateTo: string | null;
-        /** Why the goal is in its state; null where nobody has said. */
-        readonly stateReason: string | null;
-        /** Time at which this version was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Time of the last change of the goal, in Unix seconds. */
-        readonly updatedAt: Date;
-      }[];
+      readonly activeGoals: readonly ActiveGoal[];
       /** Number of active goals, beyond those that are shown. */
       readonly activeGoalsTotal: number;
       /** Actions of the session, newest first, without definitions of tools. */
-      readonly recentActions: readonly {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly blobHash: string;
-        /** The same as blob_hash. */
-        readonly hash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Hash of the version before; absent for the first one. */
-        readonly supersedes?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** Whether this version is current or superseded. */
-        readonly versionStatus: "current" | "superseded";
-        /** Size of the blob in bytes. */
-        readonly sizeBytes: number;
-      }[];
+      readonly recentActions: readonly Grain[];
       /** Number of actions of the session, beyond those that are shown. */
       readonly recentActionsTotal: number;
       /** Members of the request that were ignored, and other notes. */
@@ -1888,34 +2243,7 @@ export interface Operations {
       /** Id of the session, as it was asked for. */
       readonly sessionId: string;
       /** The newest current state of the session; null where it has none. */
-      readonly state: {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly blobHash: string;
-        /** The same as blob_hash. */
-        readonly hash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Hash of the version before; absent for the first one. */
-        readonly supersedes?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** Whether this version is current or superseded. */
-        readonly versionStatus: "current" | "superseded";
-        /** Size of the blob in bytes. */
-        readonly sizeBytes: number;
-      } | null;
+      readonly state: Grain | null;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
     };
@@ -1936,45 +2264,7 @@ export interface Operations {
       /** Only calls of this tool; the default is all. */
       readonly toolName?: string | undefined;
     };
-    output: {
-      /** Id of the session, as it was asked for. */
-      readonly sessionId: string;
-      /** Actions of the session, newest first, without definitions of tools. */
-      readonly actions: readonly {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly blobHash: string;
-        /** The same as blob_hash. */
-        readonly hash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Hash of the version before; absent for the first one. */
-        readonly supersedes?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** Whether this version is current or superseded. */
-        readonly versionStatus: "current" | "superseded";
-        /** Size of the blob in bytes. */
-        readonly sizeBytes: number;
-      }[];
-      /** Number of items on all pages; null where it is not counted. */
-      readonly total: number | null;
-      /** Cursor of the next page; null on the last one. */
-      readonly nextCursor: string | null;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: SessionActionsOutput;
   };
   /** Count the actions of a session by tool and by error. Calls that have not ended yet count as calls, not as successes or failures. */
   sessionActionsSummary: {
@@ -2031,34 +2321,7 @@ export interface Operations {
       /** The task, as it was asked for. */
       readonly task: string;
       /** Actions of the chain, oldest first; at most 500. */
-      readonly actions: readonly {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly blobHash: string;
-        /** The same as blob_hash. */
-        readonly hash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Hash of the version before; absent for the first one. */
-        readonly supersedes?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** Whether this version is current or superseded. */
-        readonly versionStatus: "current" | "superseded";
-        /** Size of the blob in bytes. */
-        readonly sizeBytes: number;
-      }[];
+      readonly actions: readonly Grain[];
       /** Sum of the durations of these actions, in milliseconds. */
       readonly totalDurationMs: number;
       /** Number of these actions that failed. */
@@ -2083,45 +2346,7 @@ export interface Operations {
       /** Order by time: desc is newest first, asc oldest first; the default is desc. */
       readonly order?: "asc" | "desc" | undefined;
     };
-    output: {
-      /** Id of the session, as it was asked for. */
-      readonly sessionId: string;
-      /** Actions of the session, newest first, without definitions of tools. */
-      readonly actions: readonly {
-        /** Hash of the grain: SHA-256 of its plaintext blob, 64 hexadecimal digits. */
-        readonly blobHash: string;
-        /** The same as blob_hash. */
-        readonly hash: string;
-        /** Type of the grain. */
-        readonly grainType: GrainType;
-        /** The grain as one plain sentence, at most 300 characters; a longer one ends with an ellipsis. */
-        readonly text: string;
-        /** Every field of the grain, with defaults filled in. */
-        readonly fields: JsonObject;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Namespace of the grain. */
-        readonly namespace: string;
-        /** The data subject; absent where there is none. */
-        readonly userId?: string | undefined;
-        /** Hash of the next version; absent for the current one. */
-        readonly supersededBy?: string | undefined;
-        /** Hash of the version before; absent for the first one. */
-        readonly supersedes?: string | undefined;
-        /** Further sources of the grain, the newest first. */
-        readonly sources?: readonly string[] | undefined;
-        /** Whether this version is current or superseded. */
-        readonly versionStatus: "current" | "superseded";
-        /** Size of the blob in bytes. */
-        readonly sizeBytes: number;
-      }[];
-      /** Number of items on all pages; null where it is not counted. */
-      readonly total: number | null;
-      /** Cursor of the next page; null on the last one. */
-      readonly nextCursor: string | null;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: SessionActionsOutput;
   };
   /** Compile what a prompt needs to know of a session into a budget of tokens. The state comes first with at most 30 % of the budget, then active goals by priority, then actions and beliefs by value; a token is four characters. */
   sessionContext: {
@@ -2305,43 +2530,7 @@ export interface Operations {
       /** Only goals in this state, or all; the default is active. */
       readonly state?: "active" | "satisfied" | "failed" | "suspended" | "all" | undefined;
     };
-    output: {
-      /** Id of the session, as it was asked for. */
-      readonly sessionId: string;
-      /** Goals of the session: critical, high, medium, low, then newest first. */
-      readonly goals: readonly {
-        /** Hash of the current version of the goal. */
-        readonly hash: string;
-        /** The same as hash. */
-        readonly blobHash: string;
-        /** What is to be reached. */
-        readonly description: string;
-        /** State of the goal: active, satisfied, failed or suspended. */
-        readonly goalState: string;
-        /** Priority of the goal: critical, high, medium or low, or as it was sent. */
-        readonly priority: string;
-        /** When the goal counts as reached; null where nobody has said. */
-        readonly criteria: string | null;
-        /** How far the goal has come, from 0 to 1; null where nobody has said. */
-        readonly progress: number | null;
-        /** Hashes of the goals that this one is a part of. */
-        readonly parentGoals: readonly string[];
-        /** Agent to which the goal was delegated; null where it was not. */
-        readonly delegateTo: string | null;
-        /** Why the goal is in its state; null where nobody has said. */
-        readonly stateReason: string | null;
-        /** Time at which this version was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Time of the last change of the goal, in Unix seconds. */
-        readonly updatedAt: Date;
-      }[];
-      /** Number of items on all pages; null where it is not counted. */
-      readonly total: number | null;
-      /** Cursor of the next page; null on the last one. */
-      readonly nextCursor: string | null;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: SessionGoalsOutput;
   };
   /** List the blocked goals of a session by priority. A goal is blocked if it is suspended. */
   sessionBlockedGoals: {
@@ -2355,43 +2544,7 @@ export interface Operations {
       /** Number of items to skip; the default is 0. */
       readonly offset?: number | undefined;
     };
-    output: {
-      /** Id of the session, as it was asked for. */
-      readonly sessionId: string;
-      /** Goals of the session: critical, high, medium, low, then newest first. */
-      readonly goals: readonly {
-        /** Hash of the current version of the goal. */
-        readonly hash: string;
-        /** The same as hash. */
-        readonly blobHash: string;
-        /** What is to be reached. */
-        readonly description: string;
-        /** State of the goal: active, satisfied, failed or suspended. */
-        readonly goalState: string;
-        /** Priority of the goal: critical, high, medium or low, or as it was sent. */
-        readonly priority: string;
-        /** When the goal counts as reached; null where nobody has said. */
-        readonly criteria: string | null;
-        /** How far the goal has come, from 0 to 1; null where nobody has said. */
-        readonly progress: number | null;
-        /** Hashes of the goals that this one is a part of. */
-        readonly parentGoals: readonly string[];
-        /** Agent to which the goal was delegated; null where it was not. */
-        readonly delegateTo: string | null;
-        /** Why the goal is in its state; null where nobody has said. */
-        readonly stateReason: string | null;
-        /** Time at which this version was created, in Unix seconds. */
-        readonly createdAt: Date;
-        /** Time of the last change of the goal, in Unix seconds. */
-        readonly updatedAt: Date;
-      }[];
-      /** Number of items on all pages; null where it is not counted. */
-      readonly total: number | null;
-      /** Cursor of the next page; null on the last one. */
-      readonly nextCursor: string | null;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: SessionGoalsOutput;
   };
   /** Show the goals of a session as a tree. A goal stands below the first of its parent goals that is in the session, and is a root without one. The tree is cut at its deepest goals. */
   sessionGoalTree: {
@@ -2562,20 +2715,7 @@ export interface Operations {
       /** DID of the party that the consent is given to. */
       readonly granteeDid?: string | undefined;
     };
-    output: {
-      /** The user who consents. */
-      readonly userId: string;
-      /** The purpose, or * for every purpose. */
-      readonly purpose: string;
-      /** What was recorded. */
-      readonly status: "granted" | "revoked";
-      /** Hash of the consent grain that was written. */
-      readonly blobHash: string;
-      /** Time of the record in Unix seconds. */
-      readonly timestamp: Date;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: GrantConsentOutput;
   };
   /** Record that a user no longer agrees to a purpose, or never did. It writes a consent grain; the grants before it stay readable. */
   revokeConsent: {
@@ -2587,20 +2727,7 @@ export interface Operations {
       /** Why the consent is withdrawn; the default is the x-reason header. */
       readonly reason?: string | undefined;
     };
-    output: {
-      /** The user who consents. */
-      readonly userId: string;
-      /** The purpose, or * for every purpose. */
-      readonly purpose: string;
-      /** What was recorded. */
-      readonly status: "granted" | "revoked";
-      /** Hash of the consent grain that was written. */
-      readonly blobHash: string;
-      /** Time of the record in Unix seconds. */
-      readonly timestamp: Date;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: GrantConsentOutput;
   };
   /** Record that many users agree to a purpose, or each to one of their own. Consents that are refused are in errors; the others are recorded. */
   grantConsents: {
@@ -2670,28 +2797,7 @@ export interface Operations {
         /** Whether the processing of the user's data is restricted. */
         readonly restricted: boolean;
         /** Consent record for each purpose of the user. */
-        readonly purposes: readonly {
-          /** The user. */
-          readonly userId: string;
-          /** The purpose, or * for every purpose. */
-          readonly purpose: string;
-          /** Status that enforcement decides by. */
-          readonly status: "granted" | "revoked" | "none";
-          /** The purpose whose consent decides: this one or *; absent where none was recorded. */
-          readonly decidedBy?: string | undefined;
-          /** Time of the latest grant in Unix seconds. */
-          readonly grantedAt?: Date | undefined;
-          /** Time of the withdrawal in Unix seconds. */
-          readonly revokedAt?: Date | undefined;
-          /** Lawful basis that the grant named. */
-          readonly basis?: string | undefined;
-          /** Jurisdiction that the grant named. */
-          readonly jurisdiction?: string | undefined;
-          /** Time at which the consent ends, in Unix seconds. */
-          readonly expiresAt?: Date | undefined;
-          /** Hash of the consent grain that decides. */
-          readonly hash?: string | undefined;
-        }[];
+        readonly purposes: readonly Purpose[];
       }[];
       /** Number of items on all pages; null where it is not counted. */
       readonly total: number | null;
@@ -2709,16 +2815,7 @@ export interface Operations {
       /** Why the restriction is put or lifted. */
       readonly reason?: string | undefined;
     };
-    output: {
-      /** The user whose data it is. */
-      readonly userId: string;
-      /** Whether the data is restricted now. */
-      readonly restricted: boolean;
-      /** Time of the change in Unix seconds. */
-      readonly timestamp: Date;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: RestrictProcessingOutput;
   };
   /** Lift the freeze of a user's data. It changes nothing for a user who is not restricted. */
   liftRestriction: {
@@ -2728,16 +2825,7 @@ export interface Operations {
       /** Why the restriction is put or lifted. */
       readonly reason?: string | undefined;
     };
-    output: {
-      /** The user whose data it is. */
-      readonly userId: string;
-      /** Whether the data is restricted now. */
-      readonly restricted: boolean;
-      /** Time of the change in Unix seconds. */
-      readonly timestamp: Date;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: RestrictProcessingOutput;
   };
   /** List the users whose data is restricted, the latest first. It lists every user unless user_id names one. */
   restrictions: {
@@ -2787,168 +2875,7 @@ export interface Operations {
       /** Names of the policy presets. */
       readonly presets: readonly string[];
       /** Every rule in force, by group. */
-      readonly rules: {
-        /** Rules on consent. */
-        readonly consent: {
-          /** Which writes about a user need consent: none; opt_in, with a grant; opt_out, unless it was revoked. */
-          readonly mode: "none" | "opt_out" | "opt_in";
-          /** Whether a grain with another lawful basis than consent is accepted without a grant; null where no preset says. */
-          readonly acceptOtherBases: boolean | null;
-          /** Whether reads leave out grains of users whose consent is gone. */
-          readonly onRead: boolean;
-          /** Whether sensitive personal data needs a grant for the purpose sensitive. */
-          readonly sensitiveSeparate: boolean;
-        };
-        /** Rules on removing grains. */
-        readonly deletion: {
-          /** Whether grains may be forgotten. */
-          readonly allowed: boolean;
-          /** Whether a legal hold refuses every removal. */
-          readonly hold: boolean;
-          /** Whether forgetting needs a reason. */
-          readonly reasonRequired: boolean;
-          /** Whether forgetting a grain with a user needs a grant for the purpose deletion. */
-          readonly consentRequired: boolean;
-          /** Age in days that a grain must have to be forgotten; null for none. */
-          readonly minAgeDays: number | null;
-        };
-        /** Rules on superseding grains. */
-        readonly supersede: {
-          /** Whether grains may be superseded. */
-          readonly allowed: boolean;
-          /** Whether superseding needs a reason. */
-          readonly reasonRequired: boolean;
-          /** Whether superseding a grain with a user needs a grant. */
-          readonly consentRequired: boolean;
-          /** Grain types that may not be superseded. */
-          readonly protectedTypes: readonly GrainType[];
-        };
-        /** Rules on how long data is kept. */
-        readonly retention: {
-          /** Days after which a grain expires; null for never. */
-          readonly defaultTtlDays: number | null;
-          /** Days after which grains of a namespace expire, by its name. */
-          readonly byNamespace: { readonly [name: string]: number };
-          /** Days after which grains of a type expire, by its name. */
-          readonly byType: { readonly [name: string]: number };
-          /** Days that audit entries are kept at least; null for no minimum. */
-          readonly auditDays: number | null;
-          /** Days that provenance records are kept at least; null for no minimum. */
-          readonly provenanceDays: number | null;
-        };
-        /** Rules on encryption. */
-        readonly encryption: {
-          /** Whether encryption is demanded; it is always on. */
-          readonly required: boolean;
-          /** Whether a key for each user is demanded; there always is one. */
-          readonly perUserKeys: boolean;
-          /** Whether blind tokens in the triple index are demanded; they are always used. */
-          readonly blindIndex: boolean;
-          /** Days after which keys must be rotated; null for never. */
-          readonly keyRotationDays: number | null;
-        };
-        /** Rules on personal data. */
-        readonly pii: {
-          /** What happens to a write with personal data. */
-          readonly writeAction: "allow" | "flag" | "redact" | "require_consent" | "block";
-          /** Categories of personal data that count; * for all. */
-          readonly categories: "*" | readonly string[];
-          /** What happens to personal data in texts that go to external models. */
-          readonly egressAction: "allow" | "redact" | "block";
-        };
-        /** Rules on where data lies. */
-        readonly residency: {
-          /** Regions that data may lie in. */
-          readonly regions: readonly string[];
-          /** Whether other regions are refused. */
-          readonly enforce: boolean;
-          /** Whether a grant for the purpose cross_border lets data leave the regions. */
-          readonly crossBorderConsent: boolean;
-        };
-        /** Rules on restricted processing. */
-        readonly processing: {
-          /** Whether restricted users are frozen, which is always so. */
-          readonly restriction: true;
-        };
-        /** Rules on the audit trail. */
-        readonly audit: {
-          /** Whether reads are in the audit trail; writes always are. */
-          readonly reads: boolean;
-        };
-        /** Rules on provenance records. */
-        readonly provenance: {
-          /** Whether every recall leaves a record. */
-          readonly record: boolean;
-        };
-        /** Rules on explanations. */
-        readonly explanation: {
-          /** Whether provenance records must support explanations. */
-          readonly required: boolean;
-        };
-        /** Rules on writes. */
-        readonly write: {
-          /** Whether every write needs a user. */
-          readonly userIdRequired: boolean;
-        };
-        /** Rules on access. */
-        readonly access: {
-          /** Whether authorisation tuples decide in addition to the scopes of keys. */
-          readonly authzRequired: boolean;
-          /** Largest limit of a recall; null for none. */
-          readonly maxRecallLimit: number | null;
-          /** Whether a principal may not be both admin and auditor. */
-          readonly segregationOfDuties: boolean;
-        };
-        /** Rules on storage tiers. */
-        readonly tiering: {
-          /** Whether grains may move to other tiers. */
-          readonly allowed: boolean;
-          /** Whether moving needs a business associate agreement. */
-          readonly baaRequired: boolean;
-          /** Whether moving needs a data processing agreement. */
-          readonly dpaRequired: boolean;
-          /** Whether a business associate agreement is acknowledged. */
-          readonly baaAcknowledged: boolean;
-          /** Whether a data processing agreement is acknowledged. */
-          readonly dpaAcknowledged: boolean;
-        };
-        /** Rules of the laws on artificial intelligence. */
-        readonly ai: {
-          /** Risk class of the system that uses the memory. */
-          readonly riskClass: "minimal" | "limited" | "high";
-          /** Whether human oversight is demanded. */
-          readonly oversightRequired: boolean;
-          /** Whether answers of models must say that they are. */
-          readonly disclosure: boolean;
-          /** Whether an impact assessment is demanded. */
-          readonly impactRequired: boolean;
-          /** Answers of the impact assessment and the time of its review; null without one. */
-          readonly impactAssessment: JsonObject | null;
-          /** Time of the last review of risks; null without one. */
-          readonly riskReview: JsonObject | null;
-        };
-        /** Rules on texts that are refused. */
-        readonly guardrail: {
-          /** Texts that no grain may hold. */
-          readonly patterns: readonly string[];
-          /** How a guardrail pattern matches a text. */
-          readonly mode: "exact" | "contains" | "fuzzy";
-        };
-        /** Entries of the record of processing activities. */
-        readonly records: {
-          /** Who is responsible for the processing. */
-          readonly controller: string | JsonObject | null;
-          /** Purposes of the processing. */
-          readonly purposes: readonly string[];
-          /** Who receives the data. */
-          readonly recipients: readonly string[];
-        };
-        /** Rules on breaches. */
-        readonly breach: {
-          /** Hours within which a breach must be reported; null for none. */
-          readonly notifyHours: number | null;
-        };
-      };
+      readonly rules: Rule;
       /** Rules that were set on top of the presets, by group. */
       readonly overrides: JsonObject;
       /** Time at which the version was sealed, in Unix seconds. */
@@ -2985,168 +2912,7 @@ export interface Operations {
       /** Names of the policy presets. */
       readonly presets: readonly string[];
       /** Every rule in force, by group. */
-      readonly rules: {
-        /** Rules on consent. */
-        readonly consent: {
-          /** Which writes about a user need consent: none; opt_in, with a grant; opt_out, unless it was revoked. */
-          readonly mode: "none" | "opt_out" | "opt_in";
-          /** Whether a grain with another lawful basis than consent is accepted without a grant; null where no preset says. */
-          readonly acceptOtherBases: boolean | null;
-          /** Whether reads leave out grains of users whose consent is gone. */
-          readonly onRead: boolean;
-          /** Whether sensitive personal data needs a grant for the purpose sensitive. */
-          readonly sensitiveSeparate: boolean;
-        };
-        /** Rules on removing grains. */
-        readonly deletion: {
-          /** Whether grains may be forgotten. */
-          readonly allowed: boolean;
-          /** Whether a legal hold refuses every removal. */
-          readonly hold: boolean;
-          /** Whether forgetting needs a reason. */
-          readonly reasonRequired: boolean;
-          /** Whether forgetting a grain with a user needs a grant for the purpose deletion. */
-          readonly consentRequired: boolean;
-          /** Age in days that a grain must have to be forgotten; null for none. */
-          readonly minAgeDays: number | null;
-        };
-        /** Rules on superseding grains. */
-        readonly supersede: {
-          /** Whether grains may be superseded. */
-          readonly allowed: boolean;
-          /** Whether superseding needs a reason. */
-          readonly reasonRequired: boolean;
-          /** Whether superseding a grain with a user needs a grant. */
-          readonly consentRequired: boolean;
-          /** Grain types that may not be superseded. */
-          readonly protectedTypes: readonly GrainType[];
-        };
-        /** Rules on how long data is kept. */
-        readonly retention: {
-          /** Days after which a grain expires; null for never. */
-          readonly defaultTtlDays: number | null;
-          /** Days after which grains of a namespace expire, by its name. */
-          readonly byNamespace: { readonly [name: string]: number };
-          /** Days after which grains of a type expire, by its name. */
-          readonly byType: { readonly [name: string]: number };
-          /** Days that audit entries are kept at least; null for no minimum. */
-          readonly auditDays: number | null;
-          /** Days that provenance records are kept at least; null for no minimum. */
-          readonly provenanceDays: number | null;
-        };
-        /** Rules on encryption. */
-        readonly encryption: {
-          /** Whether encryption is demanded; it is always on. */
-          readonly required: boolean;
-          /** Whether a key for each user is demanded; there always is one. */
-          readonly perUserKeys: boolean;
-          /** Whether blind tokens in the triple index are demanded; they are always used. */
-          readonly blindIndex: boolean;
-          /** Days after which keys must be rotated; null for never. */
-          readonly keyRotationDays: number | null;
-        };
-        /** Rules on personal data. */
-        readonly pii: {
-          /** What happens to a write with personal data. */
-          readonly writeAction: "allow" | "flag" | "redact" | "require_consent" | "block";
-          /** Categories of personal data that count; * for all. */
-          readonly categories: "*" | readonly string[];
-          /** What happens to personal data in texts that go to external models. */
-          readonly egressAction: "allow" | "redact" | "block";
-        };
-        /** Rules on where data lies. */
-        readonly residency: {
-          /** Regions that data may lie in. */
-          readonly regions: readonly string[];
-          /** Whether other regions are refused. */
-          readonly enforce: boolean;
-          /** Whether a grant for the purpose cross_border lets data leave the regions. */
-          readonly crossBorderConsent: boolean;
-        };
-        /** Rules on restricted processing. */
-        readonly processing: {
-          /** Whether restricted users are frozen, which is always so. */
-          readonly restriction: true;
-        };
-        /** Rules on the audit trail. */
-        readonly audit: {
-          /** Whether reads are in the audit trail; writes always are. */
-          readonly reads: boolean;
-        };
-        /** Rules on provenance records. */
-        readonly provenance: {
-          /** Whether every recall leaves a record. */
-          readonly record: boolean;
-        };
-        /** Rules on explanations. */
-        readonly explanation: {
-          /** Whether provenance records must support explanations. */
-          readonly required: boolean;
-        };
-        /** Rules on writes. */
-        readonly write: {
-          /** Whether every write needs a user. */
-          readonly userIdRequired: boolean;
-        };
-        /** Rules on access. */
-        readonly access: {
-          /** Whether authorisation tuples decide in addition to the scopes of keys. */
-          readonly authzRequired: boolean;
-          /** Largest limit of a recall; null for none. */
-          readonly maxRecallLimit: number | null;
-          /** Whether a principal may not be both admin and auditor. */
-          readonly segregationOfDuties: boolean;
-        };
-        /** Rules on storage tiers. */
-        readonly tiering: {
-          /** Whether grains may move to other tiers. */
-          readonly allowed: boolean;
-          /** Whether moving needs a business associate agreement. */
-          readonly baaRequired: boolean;
-          /** Whether moving needs a data processing agreement. */
-          readonly dpaRequired: boolean;
-          /** Whether a business associate agreement is acknowledged. */
-          readonly baaAcknowledged: boolean;
-          /** Whether a data processing agreement is acknowledged. */
-          readonly dpaAcknowledged: boolean;
-        };
-        /** Rules of the laws on artificial intelligence. */
-        readonly ai: {
-          /** Risk class of the system that uses the memory. */
-          readonly riskClass: "minimal" | "limited" | "high";
-          /** Whether human oversight is demanded. */
-          readonly oversightRequired: boolean;
-          /** Whether answers of models must say that they are. */
-          readonly disclosure: boolean;
-          /** Whether an impact assessment is demanded. */
-          readonly impactRequired: boolean;
-          /** Answers of the impact assessment and the time of its review; null without one. */
-          readonly impactAssessment: JsonObject | null;
-          /** Time of the last review of risks; null without one. */
-          readonly riskReview: JsonObject | null;
-        };
-        /** Rules on texts that are refused. */
-        readonly guardrail: {
-          /** Texts that no grain may hold. */
-          readonly patterns: readonly string[];
-          /** How a guardrail pattern matches a text. */
-          readonly mode: "exact" | "contains" | "fuzzy";
-        };
-        /** Entries of the record of processing activities. */
-        readonly records: {
-          /** Who is responsible for the processing. */
-          readonly controller: string | JsonObject | null;
-          /** Purposes of the processing. */
-          readonly purposes: readonly string[];
-          /** Who receives the data. */
-          readonly recipients: readonly string[];
-        };
-        /** Rules on breaches. */
-        readonly breach: {
-          /** Hours within which a breach must be reported; null for none. */
-          readonly notifyHours: number | null;
-        };
-      };
+      readonly rules: Rule;
       /** Rules that were set on top of the presets, by group. */
       readonly overrides: JsonObject;
       /** Time at which the version was sealed, in Unix seconds. */
@@ -3190,168 +2956,7 @@ export interface Operations {
         /** Names of the policy presets. */
         readonly presets: readonly string[];
         /** Every rule that would hold, by group. */
-        readonly rules: {
-          /** Rules on consent. */
-          readonly consent: {
-            /** Which writes about a user need consent: none; opt_in, with a grant; opt_out, unless it was revoked. */
-            readonly mode: "none" | "opt_out" | "opt_in";
-            /** Whether a grain with another lawful basis than consent is accepted without a grant; null where no preset says. */
-            readonly acceptOtherBases: boolean | null;
-            /** Whether reads leave out grains of users whose consent is gone. */
-            readonly onRead: boolean;
-            /** Whether sensitive personal data needs a grant for the purpose sensitive. */
-            readonly sensitiveSeparate: boolean;
-          };
-          /** Rules on removing grains. */
-          readonly deletion: {
-            /** Whether grains may be forgotten. */
-            readonly allowed: boolean;
-            /** Whether a legal hold refuses every removal. */
-            readonly hold: boolean;
-            /** Whether forgetting needs a reason. */
-            readonly reasonRequired: boolean;
-            /** Whether forgetting a grain with a user needs a grant for the purpose deletion. */
-            readonly consentRequired: boolean;
-            /** Age in days that a grain must have to be forgotten; null for none. */
-            readonly minAgeDays: number | null;
-          };
-          /** Rules on superseding grains. */
-          readonly supersede: {
-            /** Whether grains may be superseded. */
-            readonly allowed: boolean;
-            /** Whether superseding needs a reason. */
-            readonly reasonRequired: boolean;
-            /** Whether superseding a grain with a user needs a grant. */
-            readonly consentRequired: boolean;
-            /** Grain types that may not be superseded. */
-            readonly protectedTypes: readonly GrainType[];
-          };
-          /** Rules on how long data is kept. */
-          readonly retention: {
-            /** Days after which a grain expires; null for never. */
-            readonly defaultTtlDays: number | null;
-            /** Days after which grains of a namespace expire, by its name. */
-            readonly byNamespace: { readonly [name: string]: number };
-            /** Days after which grains of a type expire, by its name. */
-            readonly byType: { readonly [name: string]: number };
-            /** Days that audit entries are kept at least; null for no minimum. */
-            readonly auditDays: number | null;
-            /** Days that provenance records are kept at least; null for no minimum. */
-            readonly provenanceDays: number | null;
-          };
-          /** Rules on encryption. */
-          readonly encryption: {
-            /** Whether encryption is demanded; it is always on. */
-            readonly required: boolean;
-            /** Whether a key for each user is demanded; there always is one. */
-            readonly perUserKeys: boolean;
-            /** Whether blind tokens in the triple index are demanded; they are always used. */
-            readonly blindIndex: boolean;
-            /** Days after which keys must be rotated; null for never. */
-            readonly keyRotationDays: number | null;
-          };
-          /** Rules on personal data. */
-          readonly pii: {
-            /** What happens to a write with personal data. */
-            readonly writeAction: "allow" | "flag" | "redact" | "require_consent" | "block";
-            /** Categories of personal data that count; * for all. */
-            readonly categories: "*" | readonly string[];
-            /** What happens to personal data in texts that go to external models. */
-            readonly egressAction: "allow" | "redact" | "block";
-          };
-          /** Rules on where data lies. */
-          readonly residency: {
-            /** Regions that data may lie in. */
-            readonly regions: readonly string[];
-            /** Whether other regions are refused. */
-            readonly enforce: boolean;
-            /** Whether a grant for the purpose cross_border lets data leave the regions. */
-            readonly crossBorderConsent: boolean;
-          };
-          /** Rules on restricted processing. */
-          readonly processing: {
-            /** Whether restricted users are frozen, which is always so. */
-            readonly restriction: true;
-          };
-          /** Rules on the audit trail. */
-          readonly audit: {
-            /** Whether reads are in the audit trail; writes always are. */
-            readonly reads: boolean;
-          };
-          /** Rules on provenance records. */
-          readonly provenance: {
-            /** Whether every recall leaves a record. */
-            readonly record: boolean;
-          };
-          /** Rules on explanations. */
-          readonly explanation: {
-            /** Whether provenance records must support explanations. */
-            readonly required: boolean;
-          };
-          /** Rules on writes. */
-          readonly write: {
-            /** Whether every write needs a user. */
-            readonly userIdRequired: boolean;
-          };
-          /** Rules on access. */
-          readonly access: {
-            /** Whether authorisation tuples decide in addition to the scopes of keys. */
-            readonly authzRequired: boolean;
-            /** Largest limit of a recall; null for none. */
-            readonly maxRecallLimit: number | null;
-            /** Whether a principal may not be both admin and auditor. */
-            readonly segregationOfDuties: boolean;
-          };
-          /** Rules on storage tiers. */
-          readonly tiering: {
-            /** Whether grains may move to other tiers. */
-            readonly allowed: boolean;
-            /** Whether moving needs a business associate agreement. */
-            readonly baaRequired: boolean;
-            /** Whether moving needs a data processing agreement. */
-            readonly dpaRequired: boolean;
-            /** Whether a business associate agreement is acknowledged. */
-            readonly baaAcknowledged: boolean;
-            /** Whether a data processing agreement is acknowledged. */
-            readonly dpaAcknowledged: boolean;
-          };
-          /** Rules of the laws on artificial intelligence. */
-          readonly ai: {
-            /** Risk class of the system that uses the memory. */
-            readonly riskClass: "minimal" | "limited" | "high";
-            /** Whether human oversight is demanded. */
-            readonly oversightRequired: boolean;
-            /** Whether answers of models must say that they are. */
-            readonly disclosure: boolean;
-            /** Whether an impact assessment is demanded. */
-            readonly impactRequired: boolean;
-            /** Answers of the impact assessment and the time of its review; null without one. */
-            readonly impactAssessment: JsonObject | null;
-            /** Time of the last review of risks; null without one. */
-            readonly riskReview: JsonObject | null;
-          };
-          /** Rules on texts that are refused. */
-          readonly guardrail: {
-            /** Texts that no grain may hold. */
-            readonly patterns: readonly string[];
-            /** How a guardrail pattern matches a text. */
-            readonly mode: "exact" | "contains" | "fuzzy";
-          };
-          /** Entries of the record of processing activities. */
-          readonly records: {
-            /** Who is responsible for the processing. */
-            readonly controller: string | JsonObject | null;
-            /** Purposes of the processing. */
-            readonly purposes: readonly string[];
-            /** Who receives the data. */
-            readonly recipients: readonly string[];
-          };
-          /** Rules on breaches. */
-          readonly breach: {
-            /** Hours within which a breach must be reported; null for none. */
-            readonly notifyHours: number | null;
-          };
-        };
+        readonly rules: Rule;
         /** Hash that would seal the policy. */
         readonly sealHash: string;
       };
@@ -3515,14 +3120,7 @@ export interface Operations {
       /** Whether this call added it; false if it was there before. */
       readonly created: boolean;
       /** The tuple, with its texts in Unicode NFC. */
-      readonly tuple: {
-        /** Who has the relation. */
-        readonly subject: string;
-        /** The relation to the object. */
-        readonly relation: string;
-        /** What the relation is to. */
-        readonly object: string;
-      };
+      readonly tuple: Tuple;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
     };
@@ -3549,14 +3147,7 @@ export interface Operations {
       /** Whether this call removed it; false if it was not there before. */
       readonly existed: boolean;
       /** The tuple, with its texts in Unicode NFC. */
-      readonly tuple: {
-        /** Who has the relation. */
-        readonly subject: string;
-        /** The relation to the object. */
-        readonly relation: string;
-        /** What the relation is to. */
-        readonly object: string;
-      };
+      readonly tuple: Tuple;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
     };
@@ -3581,23 +3172,9 @@ export interface Operations {
       /** Whether the subject has the relation. */
       readonly allowed: boolean;
       /** The tuples that give the relation, from the object to the subject. It holds depth_exceeded alone if the search ended at its bound of 25 steps. */
-      readonly path: readonly ({
-        /** Who has the relation. */
-        readonly subject: string;
-        /** The relation to the object. */
-        readonly relation: string;
-        /** What the relation is to. */
-        readonly object: string;
-      } | "depth_exceeded")[];
+      readonly path: readonly (Tuple | "depth_exceeded")[];
       /** The tuple, with its texts in Unicode NFC. */
-      readonly tuple: {
-        /** Who has the relation. */
-        readonly subject: string;
-        /** The relation to the object. */
-        readonly relation: string;
-        /** What the relation is to. */
-        readonly object: string;
-      };
+      readonly tuple: Tuple;
       /** Time of the check in Unix seconds. */
       readonly checkedAt: Date;
       /** Members of the request that were ignored, and other notes. */
@@ -3674,30 +3251,7 @@ export interface Operations {
       /** Members to be stored as they are, of at most 16 KiB as JSON; the default is none. */
       readonly metadata?: { readonly [name: string]: Json } | undefined;
     };
-    output: {
-      /** Id of the agent. */
-      readonly agentId: string;
-      /** Name for people to read; absent where none was given. */
-      readonly name?: string | undefined;
-      /** Decentralized identifier, as grains name it in author_did; absent where none was given. */
-      readonly did?: string | undefined;
-      /** Public key of the agent, as it was given; absent where none was given. */
-      readonly publicKey?: string | undefined;
-      /** What the agent can do, in the words of who registered it. */
-      readonly capabilities: readonly string[];
-      /** Whether the agent may write (active) or never again (deactivated). */
-      readonly status: "active" | "deactivated";
-      /** Time of the registration in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time of the deactivation in Unix seconds; absent for an active agent. */
-      readonly deactivatedAt?: Date | undefined;
-      /** Why the agent was deactivated; absent where no reason was given. */
-      readonly deactivationReason?: string | undefined;
-      /** Members that the server stores as they are. */
-      readonly metadata: { readonly [name: string]: Json };
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: RegisterAgentOutput;
   };
   /** Deactivate an agent for ever: its writes are refused from then on. Its grains and its identity stay, and it may read until its key is revoked. Deactivating it again changes nothing. */
   deactivateAgent: {
@@ -3707,30 +3261,7 @@ export interface Operations {
       /** Why it is deactivated, of at most 1,024 characters; x-reason says the same. */
       readonly reason?: string | undefined;
     };
-    output: {
-      /** Id of the agent. */
-      readonly agentId: string;
-      /** Name for people to read; absent where none was given. */
-      readonly name?: string | undefined;
-      /** Decentralized identifier, as grains name it in author_did; absent where none was given. */
-      readonly did?: string | undefined;
-      /** Public key of the agent, as it was given; absent where none was given. */
-      readonly publicKey?: string | undefined;
-      /** What the agent can do, in the words of who registered it. */
-      readonly capabilities: readonly string[];
-      /** Whether the agent may write (active) or never again (deactivated). */
-      readonly status: "active" | "deactivated";
-      /** Time of the registration in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time of the deactivation in Unix seconds; absent for an active agent. */
-      readonly deactivatedAt?: Date | undefined;
-      /** Why the agent was deactivated; absent where no reason was given. */
-      readonly deactivationReason?: string | undefined;
-      /** Members that the server stores as they are. */
-      readonly metadata: { readonly [name: string]: Json };
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: RegisterAgentOutput;
   };
   /** List the identities of agents, the newest first. It lists registered agents. The list of agents has their trust, and those that act without an identity. */
   agentIdentities: {
@@ -3748,28 +3279,7 @@ export interface Operations {
     };
     output: {
       /** The identities of this page. */
-      readonly identities: readonly {
-        /** Id of the agent. */
-        readonly agentId: string;
-        /** Name for people to read; absent where none was given. */
-        readonly name?: string | undefined;
-        /** Decentralized identifier, as grains name it in author_did; absent where none was given. */
-        readonly did?: string | undefined;
-        /** Public key of the agent, as it was given; absent where none was given. */
-        readonly publicKey?: string | undefined;
-        /** What the agent can do, in the words of who registered it. */
-        readonly capabilities: readonly string[];
-        /** Whether the agent may write (active) or never again (deactivated). */
-        readonly status: "active" | "deactivated";
-        /** Time of the registration in Unix seconds. */
-        readonly createdAt: Date;
-        /** Time of the deactivation in Unix seconds; absent for an active agent. */
-        readonly deactivatedAt?: Date | undefined;
-        /** Why the agent was deactivated; absent where no reason was given. */
-        readonly deactivationReason?: string | undefined;
-        /** Members that the server stores as they are. */
-        readonly metadata: { readonly [name: string]: Json };
-      }[];
+      readonly identities: readonly Identity[];
       /** Number of items on all pages; null where it is not counted. */
       readonly total: number | null;
       /** Cursor of the next page; null on the last one. */
@@ -3784,30 +3294,7 @@ export interface Operations {
       /** Id of the agent. */
       readonly agentId: string;
     };
-    output: {
-      /** Id of the agent. */
-      readonly agentId: string;
-      /** Name for people to read; absent where none was given. */
-      readonly name?: string | undefined;
-      /** Decentralized identifier, as grains name it in author_did; absent where none was given. */
-      readonly did?: string | undefined;
-      /** Public key of the agent, as it was given; absent where none was given. */
-      readonly publicKey?: string | undefined;
-      /** What the agent can do, in the words of who registered it. */
-      readonly capabilities: readonly string[];
-      /** Whether the agent may write (active) or never again (deactivated). */
-      readonly status: "active" | "deactivated";
-      /** Time of the registration in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time of the deactivation in Unix seconds; absent for an active agent. */
-      readonly deactivatedAt?: Date | undefined;
-      /** Why the agent was deactivated; absent where no reason was given. */
-      readonly deactivationReason?: string | undefined;
-      /** Members that the server stores as they are. */
-      readonly metadata: { readonly [name: string]: Json };
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: RegisterAgentOutput;
   };
   /** List the agents of a memory with their trust, the newest first. It lists agents with an identity, and agents that acted without one. The time of an agent is that of its registration or first act. */
   agents: {
@@ -3873,28 +3360,7 @@ export interface Operations {
       /** Number of its requests that the policy refused. */
       readonly policyRefusals: number;
       /** Its identity; absent for an agent that acts without one. */
-      readonly identity?: {
-        /** Id of the agent. */
-        readonly agentId: string;
-        /** Name for people to read; absent where none was given. */
-        readonly name?: string | undefined;
-        /** Decentralized identifier, as grains name it in author_did; absent where none was given. */
-        readonly did?: string | undefined;
-        /** Public key of the agent, as it was given; absent where none was given. */
-        readonly publicKey?: string | undefined;
-        /** What the agent can do, in the words of who registered it. */
-        readonly capabilities: readonly string[];
-        /** Whether the agent may write (active) or never again (deactivated). */
-        readonly status: "active" | "deactivated";
-        /** Time of the registration in Unix seconds. */
-        readonly createdAt: Date;
-        /** Time of the deactivation in Unix seconds; absent for an active agent. */
-        readonly deactivatedAt?: Date | undefined;
-        /** Why the agent was deactivated; absent where no reason was given. */
-        readonly deactivationReason?: string | undefined;
-        /** Members that the server stores as they are. */
-        readonly metadata: { readonly [name: string]: Json };
-      } | undefined;
+      readonly identity?: Identity | undefined;
       /** Changes of its trust, the newest first; the last 1,000 are kept. */
       readonly trustHistory: readonly {
         /** Time of the change in Unix seconds. */
@@ -4035,16 +3501,7 @@ export interface Operations {
       /** Limits of this deployment, by name; members end in their unit. */
       readonly limits: JsonObject;
       /** Embedder of the memories that name no other. */
-      readonly embedding: {
-        /** Name of the embedder; until it is open, the name that it is configured by. */
-        readonly backend: string;
-        /** Number of dimensions of its vectors; 0 until the embedder is open. */
-        readonly dimensions: number;
-        /** State of the embedder. */
-        readonly state: "none" | "cold" | "opening" | "ready" | "failed";
-        /** Why the embedder failed, or which embedder it replaces. */
-        readonly reason?: string | undefined;
-      };
+      readonly embedding: Embedding;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
     };
@@ -4052,16 +3509,7 @@ export interface Operations {
   /** Show whether the deployment is healthy; 503 with the reasons when it is not. A deployment that refuses writes, for example on a full disk, is unavailable. */
   health: {
     input: { readonly [none: string]: never };
-    output: {
-      /** Whether the deployment answers and takes writes. */
-      readonly status: "ok" | "unavailable";
-      /** Version of the server. */
-      readonly version: string;
-      /** What is wrong, whether or not it stops the deployment. */
-      readonly reasons?: readonly string[] | undefined;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: HealthOutput;
   };
   /** Show whether the process answers; it waits for nothing. It is meant for a supervisor that restarts the process. */
   healthLive: {
@@ -4078,36 +3526,12 @@ export interface Operations {
   /** Show whether the deployment takes requests; 503 with the reasons when it does not. It is meant for a load balancer. */
   healthReady: {
     input: { readonly [none: string]: never };
-    output: {
-      /** Whether the deployment answers and takes writes. */
-      readonly status: "ok" | "unavailable";
-      /** Version of the server. */
-      readonly version: string;
-      /** What is wrong, whether or not it stops the deployment. */
-      readonly reasons?: readonly string[] | undefined;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: HealthOutput;
   };
   /** Show the model of chats, and how it is asked. The model is that of the role chat. */
   llmSettings: {
     input: { readonly [none: string]: never };
-    output: {
-      /** Provider of the model; null: none. */
-      readonly provider: string | null;
-      /** Model that answers in chats; null: none. */
-      readonly model: string | null;
-      /** Temperature of its answers, from 0 to 2; null: the provider's own. */
-      readonly temperature: number | null;
-      /** Tokens of an answer at most; null: the provider's own limit. */
-      readonly maxTokens: number | null;
-      /** Whether a model answers in chats. */
-      readonly enabled: boolean;
-      /** Whether this cannot be changed in this deployment. */
-      readonly readOnly: boolean;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: LlmSettingsOutput;
   };
   /** Set the model of chats, and how it is asked. It assigns the role chat. Members that are absent keep their values. */
   setLlmSettings: {
@@ -4123,22 +3547,7 @@ export interface Operations {
       /** Whether a model answers in chats; the default is the present value. */
       readonly enabled?: boolean | undefined;
     };
-    output: {
-      /** Provider of the model; null: none. */
-      readonly provider: string | null;
-      /** Model that answers in chats; null: none. */
-      readonly model: string | null;
-      /** Temperature of its answers, from 0 to 2; null: the provider's own. */
-      readonly temperature: number | null;
-      /** Tokens of an answer at most; null: the provider's own limit. */
-      readonly maxTokens: number | null;
-      /** Whether a model answers in chats. */
-      readonly enabled: boolean;
-      /** Whether this cannot be changed in this deployment. */
-      readonly readOnly: boolean;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: LlmSettingsOutput;
   };
   /** List the providers of models, those of the start options first. Their keys are not shown. */
   listProviders: {
@@ -4229,12 +3638,7 @@ export interface Operations {
       /** Id of the provider. */
       readonly id: string;
     };
-    output: {
-      /** Always true. */
-      readonly deleted: true;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: DeleteProviderOutput;
   };
   /** Ask a provider for its models, or a model for a word or a vector. The question is made by the server; no text of a memory is sent. */
   testProvider: {
@@ -4269,27 +3673,7 @@ export interface Operations {
       /** Order by time: desc is newest first, asc oldest first; the default is desc. */
       readonly order?: "asc" | "desc" | undefined;
     };
-    output: {
-      /** The models of the page. */
-      readonly models: readonly {
-        /** Name of the model at its provider. */
-        readonly id: string;
-        /** Id of the provider. */
-        readonly provider: string;
-        /** What the model is for, as its name tells; empty for models of images or sound. */
-        readonly capabilities: readonly ("chat" | "embedding" | "rerank" | "extraction" | "ner")[];
-        /** Tokens that it reads at once, where that is known. */
-        readonly contextWindow?: number | undefined;
-        /** Length of its vectors, where that is known. */
-        readonly dimensions?: number | undefined;
-      }[];
-      /** Number of items on all pages; null where it is not counted. */
-      readonly total: number | null;
-      /** Cursor of the next page; null on the last one. */
-      readonly nextCursor: string | null;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: ProviderModelsOutput;
   };
   /** List the models of all providers that are switched on, by provider and name. Each provider is asked as for its own list. */
   listModels: {
@@ -4305,82 +3689,12 @@ export interface Operations {
       /** Order by time: desc is newest first, asc oldest first; the default is desc. */
       readonly order?: "asc" | "desc" | undefined;
     };
-    output: {
-      /** The models of the page. */
-      readonly models: readonly {
-        /** Name of the model at its provider. */
-        readonly id: string;
-        /** Id of the provider. */
-        readonly provider: string;
-        /** What the model is for, as its name tells; empty for models of images or sound. */
-        readonly capabilities: readonly ("chat" | "embedding" | "rerank" | "extraction" | "ner")[];
-        /** Tokens that it reads at once, where that is known. */
-        readonly contextWindow?: number | undefined;
-        /** Length of its vectors, where that is known. */
-        readonly dimensions?: number | undefined;
-      }[];
-      /** Number of items on all pages; null where it is not counted. */
-      readonly total: number | null;
-      /** Cursor of the next page; null on the last one. */
-      readonly nextCursor: string | null;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: ProviderModelsOutput;
   };
   /** Show the model of each role. A role that was not set has the model that the start options name. */
   modelAssignments: {
     input: { readonly [none: string]: never };
-    output: {
-      /** Model of each role; null: none. */
-      readonly assignments: {
-        /** Answers in chats and harnesses, and orders hits for llm_rerank. */
-        readonly chat: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Finds facts in texts; null: the rules do. */
-        readonly extraction: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Makes vectors for memories that name no vector_backend; null: the one of the start options does. */
-        readonly embedding: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Orders the hits of a recall. */
-        readonly rerank: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Imagines an answer, for the vector of a question. */
-        readonly hyde: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Proposes how to merge what rules cannot decide. */
-        readonly consolidation: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-      };
-      /** Whether assignments cannot be changed in this deployment. */
-      readonly readOnly: boolean;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: ModelAssignmentsOutput;
   };
   /** Set the models of some roles; null: the role has none. It wins over the start options. A new embedding model gives a vector first; then memories are embedded again in the background, and old vectors answer until then. */
   setModelAssignments: {
@@ -4431,57 +3745,7 @@ export interface Operations {
         } | null | undefined;
       };
     };
-    output: {
-      /** Model of each role; null: none. */
-      readonly assignments: {
-        /** Answers in chats and harnesses, and orders hits for llm_rerank. */
-        readonly chat: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Finds facts in texts; null: the rules do. */
-        readonly extraction: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Makes vectors for memories that name no vector_backend; null: the one of the start options does. */
-        readonly embedding: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Orders the hits of a recall. */
-        readonly rerank: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Imagines an answer, for the vector of a question. */
-        readonly hyde: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-        /** Proposes how to merge what rules cannot decide. */
-        readonly consolidation: {
-          /** Id of the provider. */
-          readonly provider: string;
-          /** Name of the model. */
-          readonly model: string;
-        } | null;
-      };
-      /** Whether assignments cannot be changed in this deployment. */
-      readonly readOnly: boolean;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: ModelAssignmentsOutput;
   };
   /** List API keys, newest first, without their secrets. A bound key sees keys that are bound at least as narrowly. */
   listKeys: {
@@ -4657,78 +3921,12 @@ export interface Operations {
       /** Name of the embedder that makes the memory's vectors, such as use-lite-int8, ngram or onnx:NAME; the default is the deployment's. */
       readonly vectorBackend?: string | undefined;
     };
-    output: {
-      /** Id of the memory. */
-      readonly id: string;
-      /** Name of the memory. */
-      readonly name: string;
-      /** Description of the memory. */
-      readonly description: string;
-      /** Time at which the memory was made, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Principal that made the memory. */
-      readonly owner: string;
-      /** Region that the memory lies in; absent where none was given. */
-      readonly region?: string | undefined;
-      /** Settings of the caller's own. */
-      readonly settings: JsonObject;
-      /** Number of partitions. */
-      readonly partitions: number;
-      /** ISO 639-1 code of the language of the text index. */
-      readonly language: string;
-      /** Names of the policy presets that hold. */
-      readonly policies: readonly string[];
-      /** How duplicates are recognised: none, exact, fuzzy or upsert. */
-      readonly dedup: string;
-      /** Similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1. */
-      readonly dedupThreshold: number;
-      /** Name of the embedder that makes the memory's vectors. */
-      readonly vectorBackend: string;
-      /** Texts that no grain may hold. */
-      readonly guardrailPatterns: readonly string[];
-      /** How a guardrail pattern matches a text: exact, contains or fuzzy. */
-      readonly guardrailMode: string;
-      /** Parts of the request that were ignored or not fulfilled. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: CreateMemoryOutput;
   };
   /** Show a memory. It shows the options that the memory was made with and the policy presets that hold. */
   getMemory: {
     input: { readonly [none: string]: never };
-    output: {
-      /** Id of the memory. */
-      readonly id: string;
-      /** Name of the memory. */
-      readonly name: string;
-      /** Description of the memory. */
-      readonly description: string;
-      /** Time at which the memory was made, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Principal that made the memory. */
-      readonly owner: string;
-      /** Region that the memory lies in; absent where none was given. */
-      readonly region?: string | undefined;
-      /** Settings of the caller's own. */
-      readonly settings: JsonObject;
-      /** Number of partitions. */
-      readonly partitions: number;
-      /** ISO 639-1 code of the language of the text index. */
-      readonly language: string;
-      /** Names of the policy presets that hold. */
-      readonly policies: readonly string[];
-      /** How duplicates are recognised: none, exact, fuzzy or upsert. */
-      readonly dedup: string;
-      /** Similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1. */
-      readonly dedupThreshold: number;
-      /** Name of the embedder that makes the memory's vectors. */
-      readonly vectorBackend: string;
-      /** Texts that no grain may hold. */
-      readonly guardrailPatterns: readonly string[];
-      /** How a guardrail pattern matches a text: exact, contains or fuzzy. */
-      readonly guardrailMode: string;
-      /** Parts of the request that were ignored or not fulfilled. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: CreateMemoryOutput;
   };
   /** Delete a memory: its keys are destroyed, so no copy of it can be read. Keys that are bound to the memory are revoked. A legal hold refuses it. */
   deleteMemory: {
@@ -4771,16 +3969,7 @@ export interface Operations {
   /** Show the tree of scopes of a memory. A path is made of the names below the root, joined by slashes. */
   scopeTree: {
     input: { readonly [none: string]: never };
-    output: {
-      /** Name of the root. */
-      readonly name: string;
-      /** Scopes below the root, each with its name and its own children. */
-      readonly children?: readonly Json[] | undefined;
-      /** Time of the last change in Unix seconds. */
-      readonly updatedAt: Date;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: ScopeTreeOutput;
   };
   /** Set or replace the tree of scopes of a memory. From then on a grain under a known top-level name must lie in a scope of the tree. */
   setScopeTree: {
@@ -4790,26 +3979,12 @@ export interface Operations {
       /** Scopes below the root, each with its name and its own children. */
       readonly children?: readonly Json[] | undefined;
     };
-    output: {
-      /** Name of the root. */
-      readonly name: string;
-      /** Scopes below the root, each with its name and its own children. */
-      readonly children?: readonly Json[] | undefined;
-      /** Time of the last change in Unix seconds. */
-      readonly updatedAt: Date;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: ScopeTreeOutput;
   };
   /** Remove the tree of scopes of a memory; the grains in them stay. Namespaces are then free again. */
   deleteScopeTree: {
     input: { readonly [none: string]: never };
-    output: {
-      /** Always true. */
-      readonly deleted: true;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: DeleteProviderOutput;
   };
   /** Erase a scope and those below it: their keys are destroyed before the answer, which is the proof. Without a tree it erases the namespace of that path and those below it. */
   scopeErase: {
@@ -4891,20 +4066,7 @@ export interface Operations {
         readonly degree: number;
       }[];
       /** Edges between these nodes, newest first at each depth. */
-      readonly edges: readonly {
-        /** Subject of the grain. */
-        readonly source: string;
-        /** Relation of the grain; its type where it has none. */
-        readonly relation: string;
-        /** Object of the grain. */
-        readonly target: string;
-        /** Hash of the grain. */
-        readonly hash: string;
-        /** Confidence of the grain, 0 to 1. */
-        readonly confidence: number;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-      }[];
+      readonly edges: readonly Edge[];
       /** Depth of the farthest node. */
       readonly depthReached: number;
       /** Whether nodes or edges were left out for lack of room or time. */
@@ -4925,20 +4087,7 @@ export interface Operations {
     };
     output: {
       /** The edges of the page. */
-      readonly edges: readonly {
-        /** Subject of the grain. */
-        readonly source: string;
-        /** Relation of the grain; its type where it has none. */
-        readonly relation: string;
-        /** Object of the grain. */
-        readonly target: string;
-        /** Hash of the grain. */
-        readonly hash: string;
-        /** Confidence of the grain, 0 to 1. */
-        readonly confidence: number;
-        /** Time at which the grain was created, in Unix seconds. */
-        readonly createdAt: Date;
-      }[];
+      readonly edges: readonly Edge[];
       /** Number of items on all pages; null where it is not counted. */
       readonly total: number | null;
       /** Cursor of the next page; null on the last one. */
@@ -5034,28 +4183,7 @@ export interface Operations {
       /** Namespace of the thread and, by default, of its messages; the default is default. */
       readonly namespace?: string | undefined;
     };
-    output: {
-      /** Id of the thread. */
-      readonly threadId: string;
-      /** Title of the thread; null where it has none. */
-      readonly title: string | null;
-      /** Time at which the thread was made, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time of the last message, or of the last change of the thread, in Unix seconds. */
-      readonly updatedAt: Date;
-      /** Number of messages that the caller may read. */
-      readonly messageCount: number;
-      /** Whether the thread is archived. */
-      readonly archived: boolean;
-      /** What the caller keeps with the thread. */
-      readonly metadata: JsonObject;
-      /** Namespace of the thread and, by default, of its messages. */
-      readonly namespace: string;
-      /** The data subject of the thread; absent where there is none. */
-      readonly userId?: string | undefined;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: CreateThreadOutput;
   };
   /** Show a thread of a chat. Its messages have a list of their own. */
   getThread: {
@@ -5063,28 +4191,7 @@ export interface Operations {
       /** Id of the thread. */
       readonly threadId: string;
     };
-    output: {
-      /** Id of the thread. */
-      readonly threadId: string;
-      /** Title of the thread; null where it has none. */
-      readonly title: string | null;
-      /** Time at which the thread was made, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time of the last message, or of the last change of the thread, in Unix seconds. */
-      readonly updatedAt: Date;
-      /** Number of messages that the caller may read. */
-      readonly messageCount: number;
-      /** Whether the thread is archived. */
-      readonly archived: boolean;
-      /** What the caller keeps with the thread. */
-      readonly metadata: JsonObject;
-      /** Namespace of the thread and, by default, of its messages. */
-      readonly namespace: string;
-      /** The data subject of the thread; absent where there is none. */
-      readonly userId?: string | undefined;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: CreateThreadOutput;
   };
   /** Change the title of a thread, archive it, or replace its metadata. Members that are not sent stay as they are. The earlier version stays in the history of the thread’s state. */
   changeThread: {
@@ -5098,28 +4205,7 @@ export interface Operations {
       /** New metadata in place of the old; the default is as before. */
       readonly metadata?: JsonObject | undefined;
     };
-    output: {
-      /** Id of the thread. */
-      readonly threadId: string;
-      /** Title of the thread; null where it has none. */
-      readonly title: string | null;
-      /** Time at which the thread was made, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time of the last message, or of the last change of the thread, in Unix seconds. */
-      readonly updatedAt: Date;
-      /** Number of messages that the caller may read. */
-      readonly messageCount: number;
-      /** Whether the thread is archived. */
-      readonly archived: boolean;
-      /** What the caller keeps with the thread. */
-      readonly metadata: JsonObject;
-      /** Namespace of the thread and, by default, of its messages. */
-      readonly namespace: string;
-      /** The data subject of the thread; absent where there is none. */
-      readonly userId?: string | undefined;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: CreateThreadOutput;
   };
   /** Delete a thread: its messages are forgotten. The calls of tools in it are forgotten too. Facts that were learnt from it stay. When the policy keeps one of its messages, nothing is deleted. */
   deleteThread: {
@@ -5246,16 +4332,7 @@ export interface Operations {
         /** Hash of the workflow; null without one. */
         readonly workflowHash: string | null;
         /** Tools of the harness, by name. */
-        readonly tools: readonly {
-          /** Name of the tool. */
-          readonly toolName: string;
-          /** Hash of the grain that defines it. */
-          readonly toolHash: string;
-          /** What the tool does. */
-          readonly description: string;
-          /** Who runs it: the server or a host of its choice (host), or the caller of the turn (client). */
-          readonly executorKind: "host" | "client";
-        }[];
+        readonly tools: readonly Tool[];
         /** Time at which the harness was made, in Unix seconds. */
         readonly createdAt: Date;
         /** Time of the newest change of its definition, in Unix seconds. */
@@ -5281,53 +4358,7 @@ export interface Operations {
       /** Slug of a template; by default there is no template. */
       readonly template?: string | undefined;
     };
-    output: {
-      /** Slug of the harness: 1 to 63 lower-case letters, digits and hyphens, none of them at an end. */
-      readonly slug: string;
-      /** Name of the harness, for people. */
-      readonly name: string;
-      /** What the harness is for; empty where nobody has said. */
-      readonly description: string;
-      /** Template that it was made from; null without one. */
-      readonly template: string | null;
-      /** What the agent is to reach; null where nobody has stated it, and then it takes no turns. */
-      readonly goal: string | null;
-      /** Instructions for the model; empty where nobody has stated any. */
-      readonly systemPrompt: string;
-      /** Query that assembles the context of a turn: a name, or CAL text. */
-      readonly assembleQuery: string;
-      /** Model that answers; null: the model of the role chat. */
-      readonly model: string | null;
-      /** Provider of the model; null: the provider of the role chat. */
-      readonly provider: string | null;
-      /** Calls of the model that one turn may make. */
-      readonly maxIterations: number;
-      /** Whether the harness was provisioned: it then takes turns. */
-      readonly status: "draft" | "provisioned";
-      /** Namespace of the grains of the definition. */
-      readonly defNamespace: string;
-      /** Hash of the goal grain, which holds the members above. */
-      readonly goalHash: string;
-      /** Hash of the workflow; null without one. */
-      readonly workflowHash: string | null;
-      /** Tools of the harness, by name. */
-      readonly tools: readonly {
-        /** Name of the tool. */
-        readonly toolName: string;
-        /** Hash of the grain that defines it. */
-        readonly toolHash: string;
-        /** What the tool does. */
-        readonly description: string;
-        /** Who runs it: the server or a host of its choice (host), or the caller of the turn (client). */
-        readonly executorKind: "host" | "client";
-      }[];
-      /** Time at which the harness was made, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time of the newest change of its definition, in Unix seconds. */
-      readonly updatedAt: Date;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: CreateHarnessOutput;
   };
   /** Show a harness. With its goal, its prompt, its query and the names of its tools. */
   getHarness: {
@@ -5335,53 +4366,7 @@ export interface Operations {
       /** Slug of the harness: 1 to 63 lower-case letters, digits and hyphens, none of them at an end. */
       readonly slug: string;
     };
-    output: {
-      /** Slug of the harness: 1 to 63 lower-case letters, digits and hyphens, none of them at an end. */
-      readonly slug: string;
-      /** Name of the harness, for people. */
-      readonly name: string;
-      /** What the harness is for; empty where nobody has said. */
-      readonly description: string;
-      /** Template that it was made from; null without one. */
-      readonly template: string | null;
-      /** What the agent is to reach; null where nobody has stated it, and then it takes no turns. */
-      readonly goal: string | null;
-      /** Instructions for the model; empty where nobody has stated any. */
-      readonly systemPrompt: string;
-      /** Query that assembles the context of a turn: a name, or CAL text. */
-      readonly assembleQuery: string;
-      /** Model that answers; null: the model of the role chat. */
-      readonly model: string | null;
-      /** Provider of the model; null: the provider of the role chat. */
-      readonly provider: string | null;
-      /** Calls of the model that one turn may make. */
-      readonly maxIterations: number;
-      /** Whether the harness was provisioned: it then takes turns. */
-      readonly status: "draft" | "provisioned";
-      /** Namespace of the grains of the definition. */
-      readonly defNamespace: string;
-      /** Hash of the goal grain, which holds the members above. */
-      readonly goalHash: string;
-      /** Hash of the workflow; null without one. */
-      readonly workflowHash: string | null;
-      /** Tools of the harness, by name. */
-      readonly tools: readonly {
-        /** Name of the tool. */
-        readonly toolName: string;
-        /** Hash of the grain that defines it. */
-        readonly toolHash: string;
-        /** What the tool does. */
-        readonly description: string;
-        /** Who runs it: the server or a host of its choice (host), or the caller of the turn (client). */
-        readonly executorKind: "host" | "client";
-      }[];
-      /** Time at which the harness was made, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time of the newest change of its definition, in Unix seconds. */
-      readonly updatedAt: Date;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: CreateHarnessOutput;
   };
   /** Change what a harness says of itself; members that are absent stay. A change makes a new version of the goal grain. Tools and workflow are changed by bind-tool and provision. */
   changeHarness: {
@@ -5405,53 +4390,7 @@ export interface Operations {
       /** Calls of the model that one turn may make, from 1 to 32; the default is as before, at first 8. */
       readonly maxIterations?: number | undefined;
     };
-    output: {
-      /** Slug of the harness: 1 to 63 lower-case letters, digits and hyphens, none of them at an end. */
-      readonly slug: string;
-      /** Name of the harness, for people. */
-      readonly name: string;
-      /** What the harness is for; empty where nobody has said. */
-      readonly description: string;
-      /** Template that it was made from; null without one. */
-      readonly template: string | null;
-      /** What the agent is to reach; null where nobody has stated it, and then it takes no turns. */
-      readonly goal: string | null;
-      /** Instructions for the model; empty where nobody has stated any. */
-      readonly systemPrompt: string;
-      /** Query that assembles the context of a turn: a name, or CAL text. */
-      readonly assembleQuery: string;
-      /** Model that answers; null: the model of the role chat. */
-      readonly model: string | null;
-      /** Provider of the model; null: the provider of the role chat. */
-      readonly provider: string | null;
-      /** Calls of the model that one turn may make. */
-      readonly maxIterations: number;
-      /** Whether the harness was provisioned: it then takes turns. */
-      readonly status: "draft" | "provisioned";
-      /** Namespace of the grains of the definition. */
-      readonly defNamespace: string;
-      /** Hash of the goal grain, which holds the members above. */
-      readonly goalHash: string;
-      /** Hash of the workflow; null without one. */
-      readonly workflowHash: string | null;
-      /** Tools of the harness, by name. */
-      readonly tools: readonly {
-        /** Name of the tool. */
-        readonly toolName: string;
-        /** Hash of the grain that defines it. */
-        readonly toolHash: string;
-        /** What the tool does. */
-        readonly description: string;
-        /** Who runs it: the server or a host of its choice (host), or the caller of the turn (client). */
-        readonly executorKind: "host" | "client";
-      }[];
-      /** Time at which the harness was made, in Unix seconds. */
-      readonly createdAt: Date;
-      /** Time of the newest change of its definition, in Unix seconds. */
-      readonly updatedAt: Date;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: CreateHarnessOutput;
   };
   /** Delete a harness: every version of its definition is forgotten. Its conversations stay: they are events of their sessions. */
   deleteHarness: {
@@ -5494,37 +4433,7 @@ export interface Operations {
       /** Graph of steps: nodes, edges, bindings, retries, trigger; the default is as before. */
       readonly workflow?: JsonObject | undefined;
       /** Tools to bind; others of the harness stay. The default is the builtin tools of the template, for a new harness or with a template. */
-      readonly tools?: readonly {
-        /** Name of the tool: 1 to 64 letters, digits, _, . and -; models know a dot as two underscores. */
-        readonly toolName: string;
-        /** What the tool does and when to call it, for the model; at most 8,192 characters. */
-        readonly description: string;
-        /** JSON Schema of the arguments: an object at the root, and a part of the keywords. */
-        readonly inputSchema: JsonObject;
-        /** JSON Schema of the result, of the same kind; no default. */
-        readonly outputSchema?: JsonObject | undefined;
-        /** Where the tool runs: client://NAME, builtin:// with recall, add, supersede, forget or goals, an http(s) URL, or executor://NAME; required. */
-        readonly location?: string | undefined;
-        /** Another name for location. */
-        readonly executorUri?: string | undefined;
-        /** Arguments that take the place of those of the model, which is not told of them; no default. */
-        readonly lockedParams?: JsonObject | undefined;
-        /** Whether members that the schema does not name are refused; the default is false. */
-        readonly strict?: boolean | undefined;
-        /** Arguments of sample calls, which must fit the input_schema; the default is none. */
-        readonly examples?: readonly JsonObject[] | undefined;
-        /** What a call does; the default is nothing of it. */
-        readonly annotations?: {
-          /** Whether the tool changes nothing; the default is false. */
-          readonly readOnly?: boolean | undefined;
-          /** Whether the tool removes something; the default is false, and a read_only tool does not. */
-          readonly destructive?: boolean | undefined;
-          /** Whether a call may be repeated after a restart: the second has no effect; the default is false. */
-          readonly idempotent?: boolean | undefined;
-        } | undefined;
-        /** Whether the tool answers later than its call; the default is false. */
-        readonly asyncMode?: boolean | undefined;
-      }[] | undefined;
+      readonly tools?: readonly ProvisionHarnessTool[] | undefined;
     };
     output: {
       /** Slug of the harness: 1 to 63 lower-case letters, digits and hyphens, none of them at an end. */
@@ -5567,14 +4476,7 @@ export interface Operations {
       /** Arguments of sample calls, which must fit the input_schema; the default is none. */
       readonly examples?: readonly JsonObject[] | undefined;
       /** What a call does; the default is nothing of it. */
-      readonly annotations?: {
-        /** Whether the tool changes nothing; the default is false. */
-        readonly readOnly?: boolean | undefined;
-        /** Whether the tool removes something; the default is false, and a read_only tool does not. */
-        readonly destructive?: boolean | undefined;
-        /** Whether a call may be repeated after a restart: the second has no effect; the default is false. */
-        readonly idempotent?: boolean | undefined;
-      } | undefined;
+      readonly annotations?: Annotation | undefined;
       /** Whether the tool answers later than its call; the default is false. */
       readonly asyncMode?: boolean | undefined;
     };
@@ -5675,37 +4577,7 @@ export interface Operations {
         /** The CAL text of that query, for a turn that has a user. */
         readonly assembleText: string;
         /** Suggested tools: those of the server, and some that the caller of a turn would run. */
-        readonly tools: readonly {
-          /** Name of the tool: 1 to 64 letters, digits, _, . and -; models know a dot as two underscores. */
-          readonly toolName: string;
-          /** What the tool does and when to call it, for the model; at most 8,192 characters. */
-          readonly description: string;
-          /** JSON Schema of the arguments: an object at the root, and a part of the keywords. */
-          readonly inputSchema: JsonObject;
-          /** JSON Schema of the result, of the same kind; no default. */
-          readonly outputSchema?: JsonObject | undefined;
-          /** Where the tool runs: client://NAME, builtin:// with recall, add, supersede, forget or goals, an http(s) URL, or executor://NAME; required. */
-          readonly location?: string | undefined;
-          /** Another name for location. */
-          readonly executorUri?: string | undefined;
-          /** Arguments that take the place of those of the model, which is not told of them; no default. */
-          readonly lockedParams?: JsonObject | undefined;
-          /** Whether members that the schema does not name are refused; the default is false. */
-          readonly strict?: boolean | undefined;
-          /** Arguments of sample calls, which must fit the input_schema; the default is none. */
-          readonly examples?: readonly JsonObject[] | undefined;
-          /** What a call does; the default is nothing of it. */
-          readonly annotations?: {
-            /** Whether the tool changes nothing; the default is false. */
-            readonly readOnly?: boolean | undefined;
-            /** Whether the tool removes something; the default is false, and a read_only tool does not. */
-            readonly destructive?: boolean | undefined;
-            /** Whether a call may be repeated after a restart: the second has no effect; the default is false. */
-            readonly idempotent?: boolean | undefined;
-          } | undefined;
-          /** Whether the tool answers later than its call; the default is false. */
-          readonly asyncMode?: boolean | undefined;
-        }[];
+        readonly tools: readonly ProvisionHarnessTool[];
       }[];
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
@@ -5736,52 +4608,7 @@ export interface Operations {
         readonly inputSchema: JsonObject;
       }[] | undefined;
     };
-    output: {
-      /** How the turn stands: completed, requires_action where the caller is to resume it, or cancelled; for a repeated request also what became of it since. */
-      readonly status: "completed" | "requires_action" | "running" | "cancelled" | "failed" | "expired";
-      /** The model's answer; empty unless the turn is completed. */
-      readonly text: string;
-      /** Id of the turn, as the answer to its message named it. */
-      readonly sessionId: string;
-      /** Id of the conversation, chosen by the caller: the session_id of its grains. The same id continues it. */
-      readonly conversationId: string;
-      /** Calls of tools that the caller is to run, each of which a resume answers. */
-      readonly pendingToolCalls: readonly {
-        /** Id of the call, which its output names. */
-        readonly toolCallId: string;
-        /** Name of the tool. */
-        readonly toolName: string;
-        /** Arguments of the call. */
-        readonly arguments: JsonObject;
-        /** Location of the tool, which begins with client://. */
-        readonly executorUri: string;
-        /** Time by which the caller must resume, in Unix seconds. */
-        readonly expiresAt: Date;
-      }[];
-      /** Calls of tools that the server ran in this turn, in the order in which the model asked for them. */
-      readonly inlineToolResults: readonly {
-        /** Id of the call. */
-        readonly toolCallId: string;
-        /** Name of the tool. */
-        readonly toolName: string;
-        /** What the tool answered, or the error; null without either. */
-        readonly output: Json;
-        /** Whether the call failed. */
-        readonly isError: boolean;
-        /** Hash of the action that records the call. */
-        readonly actionHash: string;
-      }[];
-      /** Hashes of the actions of this turn. */
-      readonly actionHashes: readonly string[];
-      /** Hash of the event with the message. */
-      readonly userEventHash: string;
-      /** Hash of the event with the answer; null unless the turn is completed. */
-      readonly assistantEventHash: string | null;
-      /** Id of the provenance record that names every grain that the model was shown. */
-      readonly recallId?: string | undefined;
-      /** Parts of the request that were not fulfilled. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: HarnessChatOutput;
   };
   /** Go on with a turn that awaits the outputs of tools that the caller runs. It answers every pending call exactly once. A turn that a restart of the server interrupted goes on too; it may have no pending calls. */
   harnessResume: {
@@ -5802,52 +4629,7 @@ export interface Operations {
         readonly isError?: boolean | undefined;
       }[];
     };
-    output: {
-      /** How the turn stands: completed, requires_action where the caller is to resume it, or cancelled; for a repeated request also what became of it since. */
-      readonly status: "completed" | "requires_action" | "running" | "cancelled" | "failed" | "expired";
-      /** The model's answer; empty unless the turn is completed. */
-      readonly text: string;
-      /** Id of the turn, as the answer to its message named it. */
-      readonly sessionId: string;
-      /** Id of the conversation, chosen by the caller: the session_id of its grains. The same id continues it. */
-      readonly conversationId: string;
-      /** Calls of tools that the caller is to run, each of which a resume answers. */
-      readonly pendingToolCalls: readonly {
-        /** Id of the call, which its output names. */
-        readonly toolCallId: string;
-        /** Name of the tool. */
-        readonly toolName: string;
-        /** Arguments of the call. */
-        readonly arguments: JsonObject;
-        /** Location of the tool, which begins with client://. */
-        readonly executorUri: string;
-        /** Time by which the caller must resume, in Unix seconds. */
-        readonly expiresAt: Date;
-      }[];
-      /** Calls of tools that the server ran in this turn, in the order in which the model asked for them. */
-      readonly inlineToolResults: readonly {
-        /** Id of the call. */
-        readonly toolCallId: string;
-        /** Name of the tool. */
-        readonly toolName: string;
-        /** What the tool answered, or the error; null without either. */
-        readonly output: Json;
-        /** Whether the call failed. */
-        readonly isError: boolean;
-        /** Hash of the action that records the call. */
-        readonly actionHash: string;
-      }[];
-      /** Hashes of the actions of this turn. */
-      readonly actionHashes: readonly string[];
-      /** Hash of the event with the message. */
-      readonly userEventHash: string;
-      /** Hash of the event with the answer; null unless the turn is completed. */
-      readonly assistantEventHash: string | null;
-      /** Id of the provenance record that names every grain that the model was shown. */
-      readonly recallId?: string | undefined;
-      /** Parts of the request that were not fulfilled. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: HarnessChatOutput;
   };
   /** Show a turn of a harness: whether it runs, what it waits for, how it ended. Turns that have ended are shown until 32 newer ones of their conversation have begun. */
   getHarnessSession: {
@@ -5869,18 +4651,7 @@ export interface Operations {
       /** Answers of the model so far. */
       readonly iteration: number;
       /** Calls of tools that the caller is to run, each of which a resume answers. */
-      readonly pendingToolCalls: readonly {
-        /** Id of the call, which its output names. */
-        readonly toolCallId: string;
-        /** Name of the tool. */
-        readonly toolName: string;
-        /** Arguments of the call. */
-        readonly arguments: JsonObject;
-        /** Location of the tool, which begins with client://. */
-        readonly executorUri: string;
-        /** Time by which the caller must resume, in Unix seconds. */
-        readonly expiresAt: Date;
-      }[];
+      readonly pendingToolCalls: readonly PendingToolCall[];
       /** Whether a restart of the server interrupted it: a resume goes on, without outputs if none is pending. */
       readonly interrupted: boolean;
       /** Hash of the event with the message. */
@@ -6040,18 +4811,7 @@ export interface Operations {
         /** Why the newest failed try failed. */
         readonly lastFailure?: string | undefined;
         /** Events that were given up in the last seven days, newest first, at most 100. */
-        readonly deadLetters: readonly {
-          /** Cursor of the event; `since` one less reads it again while events are kept. */
-          readonly cursor: string;
-          /** Kind of the event. */
-          readonly eventType: string;
-          /** Time at which it was given up, in Unix seconds. */
-          readonly timestamp: Date;
-          /** Number of tries. */
-          readonly attempts: number;
-          /** Why the last try failed. */
-          readonly reason: string;
-        }[];
+        readonly deadLetters: readonly DeadLetter[];
       }[];
       /** Number of items on all pages; null where it is not counted. */
       readonly total: number | null;
@@ -6107,18 +4867,7 @@ export interface Operations {
       /** Why the newest failed try failed. */
       readonly lastFailure?: string | undefined;
       /** Events that were given up in the last seven days, newest first, at most 100. */
-      readonly deadLetters: readonly {
-        /** Cursor of the event; `since` one less reads it again while events are kept. */
-        readonly cursor: string;
-        /** Kind of the event. */
-        readonly eventType: string;
-        /** Time at which it was given up, in Unix seconds. */
-        readonly timestamp: Date;
-        /** Number of tries. */
-        readonly attempts: number;
-        /** Why the last try failed. */
-        readonly reason: string;
-      }[];
+      readonly deadLetters: readonly DeadLetter[];
       /** The secret of the signatures, which is shown this once. */
       readonly secret?: string | undefined;
       /** Members of the request that were ignored, and other notes. */
@@ -6178,18 +4927,7 @@ export interface Operations {
       /** Why the newest failed try failed. */
       readonly lastFailure?: string | undefined;
       /** Events that were given up in the last seven days, newest first, at most 100. */
-      readonly deadLetters: readonly {
-        /** Cursor of the event; `since` one less reads it again while events are kept. */
-        readonly cursor: string;
-        /** Kind of the event. */
-        readonly eventType: string;
-        /** Time at which it was given up, in Unix seconds. */
-        readonly timestamp: Date;
-        /** Number of tries. */
-        readonly attempts: number;
-        /** Why the last try failed. */
-        readonly reason: string;
-      }[];
+      readonly deadLetters: readonly DeadLetter[];
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
     };
@@ -6253,16 +4991,7 @@ export interface Operations {
       /** Number of grains that are not embedded yet; absent for a bound caller. */
       readonly indexLag?: number | undefined;
       /** Embedder of the memory. */
-      readonly embedding: {
-        /** Name of the embedder; until it is open, the name that it is configured by. */
-        readonly backend: string;
-        /** Number of dimensions of its vectors; 0 until the embedder is open. */
-        readonly dimensions: number;
-        /** State of the embedder. */
-        readonly state: "none" | "cold" | "opening" | "ready" | "failed";
-        /** Why the embedder failed, or which embedder it replaces. */
-        readonly reason?: string | undefined;
-      };
+      readonly embedding: Embedding;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
     };
@@ -6620,28 +5349,7 @@ export interface Operations {
       /** Time of the export in Unix seconds. */
       readonly exportedAt: Date;
       /** Consent record for each purpose of the user. */
-      readonly consents: readonly {
-        /** The user. */
-        readonly userId: string;
-        /** The purpose, or * for every purpose. */
-        readonly purpose: string;
-        /** Status that enforcement decides by. */
-        readonly status: "granted" | "revoked" | "none";
-        /** The purpose whose consent decides: this one or *; absent where none was recorded. */
-        readonly decidedBy?: string | undefined;
-        /** Time of the latest grant in Unix seconds. */
-        readonly grantedAt?: Date | undefined;
-        /** Time of the withdrawal in Unix seconds. */
-        readonly revokedAt?: Date | undefined;
-        /** Lawful basis that the grant named. */
-        readonly basis?: string | undefined;
-        /** Jurisdiction that the grant named. */
-        readonly jurisdiction?: string | undefined;
-        /** Time at which the consent ends, in Unix seconds. */
-        readonly expiresAt?: Date | undefined;
-        /** Hash of the consent grain that decides. */
-        readonly hash?: string | undefined;
-      }[];
+      readonly consents: readonly Purpose[];
       /** Number of recalls that left a record about the user. */
       readonly provenanceCount: number;
       /** The user's grains, all versions. */
@@ -6708,102 +5416,12 @@ export interface Operations {
       /** Only the checks of this regulation: gdpr, hipaa, eu_ai_act, soc2, ccpa, lgpd or pipl; the default is all 88. */
       readonly regulation?: string | undefined;
     };
-    output: {
-      /** Number of checks in the run. */
-      readonly total: number;
-      /** Number of checks that passed. */
-      readonly pass: number;
-      /** Number of checks that failed. */
-      readonly fail: number;
-      /** Number of checks that ended with a warning. */
-      readonly warn: number;
-      /** Number of checks that did not apply. */
-      readonly skip: number;
-      /** Share of the checks that were not skipped and passed, from 0 to 1. */
-      readonly passRate: number;
-      /** Id of the run. */
-      readonly runId: string;
-      /** The regulation whose checks ran; null for all checks. */
-      readonly regulation: string | null;
-      /** Time at which the run began, in Unix seconds. */
-      readonly startedAt: Date;
-      /** Time at which the run ended, in Unix seconds. */
-      readonly finishedAt: Date;
-      /** Every check of the run with its outcome. */
-      readonly checks: readonly {
-        /** Id of the check. */
-        readonly id: string;
-        /** Group of the check. */
-        readonly group: string;
-        /** Articles that the check serves. */
-        readonly regulations: readonly {
-          /** Code of the regulation, such as gdpr. */
-          readonly regulation: string;
-          /** Article or section of the regulation. */
-          readonly article: string;
-        }[];
-        /** Severity of the check: critical, high, medium or low. */
-        readonly severity: string;
-        /** What the check verifies. */
-        readonly description: string;
-        /** Outcome of the check: pass, fail, warn or skip. */
-        readonly status: string;
-        /** What the check measured. */
-        readonly detail: string;
-      }[];
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: VerifyComplianceOutput;
   };
   /** Show the last result of the compliance checks on a memory. It runs no checks; before the first run it fails. */
   verifyLatest: {
     input: { readonly [none: string]: never };
-    output: {
-      /** Number of checks in the run. */
-      readonly total: number;
-      /** Number of checks that passed. */
-      readonly pass: number;
-      /** Number of checks that failed. */
-      readonly fail: number;
-      /** Number of checks that ended with a warning. */
-      readonly warn: number;
-      /** Number of checks that did not apply. */
-      readonly skip: number;
-      /** Share of the checks that were not skipped and passed, from 0 to 1. */
-      readonly passRate: number;
-      /** Id of the run. */
-      readonly runId: string;
-      /** The regulation whose checks ran; null for all checks. */
-      readonly regulation: string | null;
-      /** Time at which the run began, in Unix seconds. */
-      readonly startedAt: Date;
-      /** Time at which the run ended, in Unix seconds. */
-      readonly finishedAt: Date;
-      /** Every check of the run with its outcome. */
-      readonly checks: readonly {
-        /** Id of the check. */
-        readonly id: string;
-        /** Group of the check. */
-        readonly group: string;
-        /** Articles that the check serves. */
-        readonly regulations: readonly {
-          /** Code of the regulation, such as gdpr. */
-          readonly regulation: string;
-          /** Article or section of the regulation. */
-          readonly article: string;
-        }[];
-        /** Severity of the check: critical, high, medium or low. */
-        readonly severity: string;
-        /** What the check verifies. */
-        readonly description: string;
-        /** Outcome of the check: pass, fail, warn or skip. */
-        readonly status: string;
-        /** What the check measured. */
-        readonly detail: string;
-      }[];
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: VerifyComplianceOutput;
   };
   /** Count the checks of the last full run; the first call starts one. The counts are by group and by regulation too. */
   complianceMetrics: {
@@ -6824,31 +5442,9 @@ export interface Operations {
       /** Share of the checks that were not skipped and passed, from 0 to 1. */
       readonly passRate: number;
       /** Counts of each group of checks, by its name. */
-      readonly byGroup: { readonly [name: string]: {
-        /** Number of checks. */
-        readonly total: number;
-        /** Number of checks that passed. */
-        readonly pass: number;
-        /** Number of checks that failed. */
-        readonly fail: number;
-        /** Number of checks that ended with a warning. */
-        readonly warn: number;
-        /** Number of checks that did not apply. */
-        readonly skip: number;
-      } };
+      readonly byGroup: { readonly [name: string]: ByGroup };
       /** Counts of the checks of each regulation, by its name. */
-      readonly byRegulation: { readonly [name: string]: {
-        /** Number of checks. */
-        readonly total: number;
-        /** Number of checks that passed. */
-        readonly pass: number;
-        /** Number of checks that failed. */
-        readonly fail: number;
-        /** Number of checks that ended with a warning. */
-        readonly warn: number;
-        /** Number of checks that did not apply. */
-        readonly skip: number;
-      } };
+      readonly byRegulation: { readonly [name: string]: ByGroup };
       /** Time at which the run ended, in Unix seconds. */
       readonly lastRunAt: Date;
       /** Members of the request that were ignored, and other notes. */
@@ -6910,24 +5506,7 @@ export interface Operations {
     };
     output: {
       /** One assessment for each law. */
-      readonly assessments: readonly {
-        /** The law: eu_ai_act or colorado_ai_act. */
-        readonly framework: string;
-        /** The article that demands the assessment. */
-        readonly reference: string;
-        /** State of the assessment; a risk class that needs none gives not_required. */
-        readonly status: "complete" | "incomplete" | "overdue" | "not_required";
-        /** Risk class that the policy states: minimal, limited or high. */
-        readonly riskClass: string;
-        /** Answers that the policy holds, by the name of the question. */
-        readonly answers: JsonObject;
-        /** Names of the questions that have no answer. */
-        readonly gaps: readonly string[];
-        /** Time of the last review in Unix seconds; null without one. */
-        readonly lastReviewedAt: Date | null;
-        /** Time at which the next review is due in Unix seconds, a year after the last; null without one. */
-        readonly nextReviewAt: Date | null;
-      }[];
+      readonly assessments: readonly Assessment[];
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
     };
@@ -6962,27 +5541,7 @@ export interface Operations {
       /** Time at which the run ended, in Unix seconds. */
       readonly finishedAt: Date;
       /** Every check of the run with its outcome. */
-      readonly checks: readonly {
-        /** Id of the check. */
-        readonly id: string;
-        /** Group of the check. */
-        readonly group: string;
-        /** Articles that the check serves. */
-        readonly regulations: readonly {
-          /** Code of the regulation, such as gdpr. */
-          readonly regulation: string;
-          /** Article or section of the regulation. */
-          readonly article: string;
-        }[];
-        /** Severity of the check: critical, high, medium or low. */
-        readonly severity: string;
-        /** What the check verifies. */
-        readonly description: string;
-        /** Outcome of the check: pass, fail, warn or skip. */
-        readonly status: string;
-        /** What the check measured. */
-        readonly detail: string;
-      }[];
+      readonly checks: readonly Check[];
       /** Id of the memory. */
       readonly memoryId: string;
       /** The policy in force in the memory. */
@@ -6994,168 +5553,7 @@ export interface Operations {
         /** Names of the policy presets. */
         readonly presets: readonly string[];
         /** Every rule in force, by group. */
-        readonly rules: {
-          /** Rules on consent. */
-          readonly consent: {
-            /** Which writes about a user need consent: none; opt_in, with a grant; opt_out, unless it was revoked. */
-            readonly mode: "none" | "opt_out" | "opt_in";
-            /** Whether a grain with another lawful basis than consent is accepted without a grant; null where no preset says. */
-            readonly acceptOtherBases: boolean | null;
-            /** Whether reads leave out grains of users whose consent is gone. */
-            readonly onRead: boolean;
-            /** Whether sensitive personal data needs a grant for the purpose sensitive. */
-            readonly sensitiveSeparate: boolean;
-          };
-          /** Rules on removing grains. */
-          readonly deletion: {
-            /** Whether grains may be forgotten. */
-            readonly allowed: boolean;
-            /** Whether a legal hold refuses every removal. */
-            readonly hold: boolean;
-            /** Whether forgetting needs a reason. */
-            readonly reasonRequired: boolean;
-            /** Whether forgetting a grain with a user needs a grant for the purpose deletion. */
-            readonly consentRequired: boolean;
-            /** Age in days that a grain must have to be forgotten; null for none. */
-            readonly minAgeDays: number | null;
-          };
-          /** Rules on superseding grains. */
-          readonly supersede: {
-            /** Whether grains may be superseded. */
-            readonly allowed: boolean;
-            /** Whether superseding needs a reason. */
-            readonly reasonRequired: boolean;
-            /** Whether superseding a grain with a user needs a grant. */
-            readonly consentRequired: boolean;
-            /** Grain types that may not be superseded. */
-            readonly protectedTypes: readonly GrainType[];
-          };
-          /** Rules on how long data is kept. */
-          readonly retention: {
-            /** Days after which a grain expires; null for never. */
-            readonly defaultTtlDays: number | null;
-            /** Days after which grains of a namespace expire, by its name. */
-            readonly byNamespace: { readonly [name: string]: number };
-            /** Days after which grains of a type expire, by its name. */
-            readonly byType: { readonly [name: string]: number };
-            /** Days that audit entries are kept at least; null for no minimum. */
-            readonly auditDays: number | null;
-            /** Days that provenance records are kept at least; null for no minimum. */
-            readonly provenanceDays: number | null;
-          };
-          /** Rules on encryption. */
-          readonly encryption: {
-            /** Whether encryption is demanded; it is always on. */
-            readonly required: boolean;
-            /** Whether a key for each user is demanded; there always is one. */
-            readonly perUserKeys: boolean;
-            /** Whether blind tokens in the triple index are demanded; they are always used. */
-            readonly blindIndex: boolean;
-            /** Days after which keys must be rotated; null for never. */
-            readonly keyRotationDays: number | null;
-          };
-          /** Rules on personal data. */
-          readonly pii: {
-            /** What happens to a write with personal data. */
-            readonly writeAction: "allow" | "flag" | "redact" | "require_consent" | "block";
-            /** Categories of personal data that count; * for all. */
-            readonly categories: "*" | readonly string[];
-            /** What happens to personal data in texts that go to external models. */
-            readonly egressAction: "allow" | "redact" | "block";
-          };
-          /** Rules on where data lies. */
-          readonly residency: {
-            /** Regions that data may lie in. */
-            readonly regions: readonly string[];
-            /** Whether other regions are refused. */
-            readonly enforce: boolean;
-            /** Whether a grant for the purpose cross_border lets data leave the regions. */
-            readonly crossBorderConsent: boolean;
-          };
-          /** Rules on restricted processing. */
-          readonly processing: {
-            /** Whether restricted users are frozen, which is always so. */
-            readonly restriction: true;
-          };
-          /** Rules on the audit trail. */
-          readonly audit: {
-            /** Whether reads are in the audit trail; writes always are. */
-            readonly reads: boolean;
-          };
-          /** Rules on provenance records. */
-          readonly provenance: {
-            /** Whether every recall leaves a record. */
-            readonly record: boolean;
-          };
-          /** Rules on explanations. */
-          readonly explanation: {
-            /** Whether provenance records must support explanations. */
-            readonly required: boolean;
-          };
-          /** Rules on writes. */
-          readonly write: {
-            /** Whether every write needs a user. */
-            readonly userIdRequired: boolean;
-          };
-          /** Rules on access. */
-          readonly access: {
-            /** Whether authorisation tuples decide in addition to the scopes of keys. */
-            readonly authzRequired: boolean;
-            /** Largest limit of a recall; null for none. */
-            readonly maxRecallLimit: number | null;
-            /** Whether a principal may not be both admin and auditor. */
-            readonly segregationOfDuties: boolean;
-          };
-          /** Rules on storage tiers. */
-          readonly tiering: {
-            /** Whether grains may move to other tiers. */
-            readonly allowed: boolean;
-            /** Whether moving needs a business associate agreement. */
-            readonly baaRequired: boolean;
-            /** Whether moving needs a data processing agreement. */
-            readonly dpaRequired: boolean;
-            /** Whether a business associate agreement is acknowledged. */
-            readonly baaAcknowledged: boolean;
-            /** Whether a data processing agreement is acknowledged. */
-            readonly dpaAcknowledged: boolean;
-          };
-          /** Rules of the laws on artificial intelligence. */
-          readonly ai: {
-            /** Risk class of the system that uses the memory. */
-            readonly riskClass: "minimal" | "limited" | "high";
-            /** Whether human oversight is demanded. */
-            readonly oversightRequired: boolean;
-            /** Whether answers of models must say that they are. */
-            readonly disclosure: boolean;
-            /** Whether an impact assessment is demanded. */
-            readonly impactRequired: boolean;
-            /** Answers of the impact assessment and the time of its review; null without one. */
-            readonly impactAssessment: JsonObject | null;
-            /** Time of the last review of risks; null without one. */
-            readonly riskReview: JsonObject | null;
-          };
-          /** Rules on texts that are refused. */
-          readonly guardrail: {
-            /** Texts that no grain may hold. */
-            readonly patterns: readonly string[];
-            /** How a guardrail pattern matches a text. */
-            readonly mode: "exact" | "contains" | "fuzzy";
-          };
-          /** Entries of the record of processing activities. */
-          readonly records: {
-            /** Who is responsible for the processing. */
-            readonly controller: string | JsonObject | null;
-            /** Purposes of the processing. */
-            readonly purposes: readonly string[];
-            /** Who receives the data. */
-            readonly recipients: readonly string[];
-          };
-          /** Rules on breaches. */
-          readonly breach: {
-            /** Hours within which a breach must be reported; null for none. */
-            readonly notifyHours: number | null;
-          };
-        };
+        readonly rules: Rule;
         /** Rules that were set on top of the presets, by group. */
         readonly overrides: JsonObject;
         /** Time at which the version was sealed, in Unix seconds. */
@@ -7170,24 +5568,7 @@ export interface Operations {
         readonly reason?: string | null | undefined;
       };
       /** One assessment for each law on artificial intelligence. */
-      readonly impact: readonly {
-        /** The law: eu_ai_act or colorado_ai_act. */
-        readonly framework: string;
-        /** The article that demands the assessment. */
-        readonly reference: string;
-        /** State of the assessment; a risk class that needs none gives not_required. */
-        readonly status: "complete" | "incomplete" | "overdue" | "not_required";
-        /** Risk class that the policy states: minimal, limited or high. */
-        readonly riskClass: string;
-        /** Answers that the policy holds, by the name of the question. */
-        readonly answers: JsonObject;
-        /** Names of the questions that have no answer. */
-        readonly gaps: readonly string[];
-        /** Time of the last review in Unix seconds; null without one. */
-        readonly lastReviewedAt: Date | null;
-        /** Time at which the next review is due in Unix seconds, a year after the last; null without one. */
-        readonly nextReviewAt: Date | null;
-      }[];
+      readonly impact: readonly Assessment[];
       /** Record of processing activities (GDPR, Art. 30); null without one. */
       readonly recordOfProcessing: JsonObject | null;
       /** Technical documentation (EU AI Act, Art. 11); null without one. */
@@ -7287,100 +5668,7 @@ export interface Operations {
       /** Days that the law allows; the default is 30 (GDPR, Art. 12(3)). */
       readonly days?: number | undefined;
     };
-    output: {
-      /** Id of the request. */
-      readonly requestId: string;
-      /** Whether the request is still to be answered. */
-      readonly status: "open" | "closed";
-      /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
-      readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
-      /** The person; absent once the request was closed and the person erased, as are all free texts. */
-      readonly userId?: string | undefined;
-      /** Requester, in the operator's words. */
-      readonly requester?: string | undefined;
-      /** The operator's note. */
-      readonly note?: string | undefined;
-      /** Time at which the request reached the operator, in Unix seconds. */
-      readonly receivedAt: Date;
-      /** Time at which it was recorded here, in Unix seconds. */
-      readonly openedAt: Date;
-      /** Principal that recorded it. */
-      readonly openedBy: string;
-      /** Time by which it must be answered, in Unix seconds. */
-      readonly dueAt: Date;
-      /** Days that the law allows, with the extension. */
-      readonly daysAllowed: number;
-      /** Whole days that have passed, up to its end. */
-      readonly daysUsed: number;
-      /** Whole days that are left; 0 once it is due. */
-      readonly daysLeft: number;
-      /** Whether it is, or was closed, past the time by which it was due. */
-      readonly overdue: boolean;
-      /** The extension; absent without one. */
-      readonly extension?: {
-        /** Days that were added. */
-        readonly days: number;
-        /** Why; absent once the request names nobody. */
-        readonly reason?: string | undefined;
-        /** Time of the extension in Unix seconds. */
-        readonly extendedAt: Date;
-        /** Principal that extended it. */
-        readonly extendedBy: string;
-      } | undefined;
-      /** The erasure by this request; absent without one. */
-      readonly erasure?: {
-        /** Time of the erasure in Unix seconds. */
-        readonly erasedAt: Date;
-        /** Number of grains that were erased. */
-        readonly count: number;
-        /** Fingerprint of the destroyed key; empty where nothing was held. */
-        readonly keyFingerprint: string;
-        /** What was held before, as counts and times. */
-        readonly held?: {
-          /** Time of the count in Unix seconds. */
-          readonly asOf: Date;
-          /** Number of grains, all versions. */
-          readonly count: number;
-          /** Grains by type. */
-          readonly byType: readonly {
-            /** Grain type. */
-            readonly grainType: GrainType;
-            /** Number of grains of the type. */
-            readonly count: number;
-            /** Creation time of the oldest one, in Unix seconds. */
-            readonly oldestCreatedAt: Date;
-            /** Creation time of the newest one, in Unix seconds. */
-            readonly newestCreatedAt: Date;
-          }[];
-          /** Grains by month of creation, oldest first. */
-          readonly byMonth: readonly {
-            /** Month of creation in UTC, such as 2026-11. */
-            readonly month: string;
-            /** Number of grains of the month. */
-            readonly count: number;
-          }[];
-          /** Number of consents on record. */
-          readonly consents: number;
-          /** Number of recalls about the person that left a record; null where they were not counted. */
-          readonly recalls: number | null;
-          /** Whether the data was restricted. */
-          readonly restricted: boolean;
-        } | undefined;
-      } | undefined;
-      /** The end of the request; absent while it is open. */
-      readonly closed?: {
-        /** Time at which it was closed, in Unix seconds. */
-        readonly closedAt: Date;
-        /** Principal that closed it. */
-        readonly closedBy: string;
-        /** How the request ended. */
-        readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
-        /** Why, or what remains; absent once the request names nobody. */
-        readonly note?: string | undefined;
-      } | undefined;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: OpenSubjectRequestOutput;
   };
   /** List the requests of data subjects, the latest received first. A request is kept for three years after it was closed. One that names nobody any more is still found by its person. */
   listSubjectRequests: {
@@ -7400,98 +5688,7 @@ export interface Operations {
     };
     output: {
       /** The requests of the page. */
-      readonly requests: readonly {
-        /** Id of the request. */
-        readonly requestId: string;
-        /** Whether the request is still to be answered. */
-        readonly status: "open" | "closed";
-        /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
-        readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
-        /** The person; absent once the request was closed and the person erased, as are all free texts. */
-        readonly userId?: string | undefined;
-        /** Requester, in the operator's words. */
-        readonly requester?: string | undefined;
-        /** The operator's note. */
-        readonly note?: string | undefined;
-        /** Time at which the request reached the operator, in Unix seconds. */
-        readonly receivedAt: Date;
-        /** Time at which it was recorded here, in Unix seconds. */
-        readonly openedAt: Date;
-        /** Principal that recorded it. */
-        readonly openedBy: string;
-        /** Time by which it must be answered, in Unix seconds. */
-        readonly dueAt: Date;
-        /** Days that the law allows, with the extension. */
-        readonly daysAllowed: number;
-        /** Whole days that have passed, up to its end. */
-        readonly daysUsed: number;
-        /** Whole days that are left; 0 once it is due. */
-        readonly daysLeft: number;
-        /** Whether it is, or was closed, past the time by which it was due. */
-        readonly overdue: boolean;
-        /** The extension; absent without one. */
-        readonly extension?: {
-          /** Days that were added. */
-          readonly days: number;
-          /** Why; absent once the request names nobody. */
-          readonly reason?: string | undefined;
-          /** Time of the extension in Unix seconds. */
-          readonly extendedAt: Date;
-          /** Principal that extended it. */
-          readonly extendedBy: string;
-        } | undefined;
-        /** The erasure by this request; absent without one. */
-        readonly erasure?: {
-          /** Time of the erasure in Unix seconds. */
-          readonly erasedAt: Date;
-          /** Number of grains that were erased. */
-          readonly count: number;
-          /** Fingerprint of the destroyed key; empty where nothing was held. */
-          readonly keyFingerprint: string;
-          /** What was held before, as counts and times. */
-          readonly held?: {
-            /** Time of the count in Unix seconds. */
-            readonly asOf: Date;
-            /** Number of grains, all versions. */
-            readonly count: number;
-            /** Grains by type. */
-            readonly byType: readonly {
-              /** Grain type. */
-              readonly grainType: GrainType;
-              /** Number of grains of the type. */
-              readonly count: number;
-              /** Creation time of the oldest one, in Unix seconds. */
-              readonly oldestCreatedAt: Date;
-              /** Creation time of the newest one, in Unix seconds. */
-              readonly newestCreatedAt: Date;
-            }[];
-            /** Grains by month of creation, oldest first. */
-            readonly byMonth: readonly {
-              /** Month of creation in UTC, such as 2026-11. */
-              readonly month: string;
-              /** Number of grains of the month. */
-              readonly count: number;
-            }[];
-            /** Number of consents on record. */
-            readonly consents: number;
-            /** Number of recalls about the person that left a record; null where they were not counted. */
-            readonly recalls: number | null;
-            /** Whether the data was restricted. */
-            readonly restricted: boolean;
-          } | undefined;
-        } | undefined;
-        /** The end of the request; absent while it is open. */
-        readonly closed?: {
-          /** Time at which it was closed, in Unix seconds. */
-          readonly closedAt: Date;
-          /** Principal that closed it. */
-          readonly closedBy: string;
-          /** How the request ended. */
-          readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
-          /** Why, or what remains; absent once the request names nobody. */
-          readonly note?: string | undefined;
-        } | undefined;
-      }[];
+      readonly requests: readonly Request[];
       /** Number of items on all pages; null where it is not counted. */
       readonly total: number | null;
       /** Cursor of the next page; null on the last one. */
@@ -7506,100 +5703,7 @@ export interface Operations {
       /** Id of the request. */
       readonly requestId: string;
     };
-    output: {
-      /** Id of the request. */
-      readonly requestId: string;
-      /** Whether the request is still to be answered. */
-      readonly status: "open" | "closed";
-      /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
-      readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
-      /** The person; absent once the request was closed and the person erased, as are all free texts. */
-      readonly userId?: string | undefined;
-      /** Requester, in the operator's words. */
-      readonly requester?: string | undefined;
-      /** The operator's note. */
-      readonly note?: string | undefined;
-      /** Time at which the request reached the operator, in Unix seconds. */
-      readonly receivedAt: Date;
-      /** Time at which it was recorded here, in Unix seconds. */
-      readonly openedAt: Date;
-      /** Principal that recorded it. */
-      readonly openedBy: string;
-      /** Time by which it must be answered, in Unix seconds. */
-      readonly dueAt: Date;
-      /** Days that the law allows, with the extension. */
-      readonly daysAllowed: number;
-      /** Whole days that have passed, up to its end. */
-      readonly daysUsed: number;
-      /** Whole days that are left; 0 once it is due. */
-      readonly daysLeft: number;
-      /** Whether it is, or was closed, past the time by which it was due. */
-      readonly overdue: boolean;
-      /** The extension; absent without one. */
-      readonly extension?: {
-        /** Days that were added. */
-        readonly days: number;
-        /** Why; absent once the request names nobody. */
-        readonly reason?: string | undefined;
-        /** Time of the extension in Unix seconds. */
-        readonly extendedAt: Date;
-        /** Principal that extended it. */
-        readonly extendedBy: string;
-      } | undefined;
-      /** The erasure by this request; absent without one. */
-      readonly erasure?: {
-        /** Time of the erasure in Unix seconds. */
-        readonly erasedAt: Date;
-        /** Number of grains that were erased. */
-        readonly count: number;
-        /** Fingerprint of the destroyed key; empty where nothing was held. */
-        readonly keyFingerprint: string;
-        /** What was held before, as counts and times. */
-        readonly held?: {
-          /** Time of the count in Unix seconds. */
-          readonly asOf: Date;
-          /** Number of grains, all versions. */
-          readonly count: number;
-          /** Grains by type. */
-          readonly byType: readonly {
-            /** Grain type. */
-            readonly grainType: GrainType;
-            /** Number of grains of the type. */
-            readonly count: number;
-            /** Creation time of the oldest one, in Unix seconds. */
-            readonly oldestCreatedAt: Date;
-            /** Creation time of the newest one, in Unix seconds. */
-            readonly newestCreatedAt: Date;
-          }[];
-          /** Grains by month of creation, oldest first. */
-          readonly byMonth: readonly {
-            /** Month of creation in UTC, such as 2026-11. */
-            readonly month: string;
-            /** Number of grains of the month. */
-            readonly count: number;
-          }[];
-          /** Number of consents on record. */
-          readonly consents: number;
-          /** Number of recalls about the person that left a record; null where they were not counted. */
-          readonly recalls: number | null;
-          /** Whether the data was restricted. */
-          readonly restricted: boolean;
-        } | undefined;
-      } | undefined;
-      /** The end of the request; absent while it is open. */
-      readonly closed?: {
-        /** Time at which it was closed, in Unix seconds. */
-        readonly closedAt: Date;
-        /** Principal that closed it. */
-        readonly closedBy: string;
-        /** How the request ended. */
-        readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
-        /** Why, or what remains; absent once the request names nobody. */
-        readonly note?: string | undefined;
-      } | undefined;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: OpenSubjectRequestOutput;
   };
   /** Extend the deadline of a request, once. GDPR, Art. 12(3): by two further months, where that is necessary; the person must be told why before the first month has passed. */
   extendSubjectRequest: {
@@ -7611,100 +5715,7 @@ export interface Operations {
       /** Why more time is necessary, as the person is told. */
       readonly reason: string;
     };
-    output: {
-      /** Id of the request. */
-      readonly requestId: string;
-      /** Whether the request is still to be answered. */
-      readonly status: "open" | "closed";
-      /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
-      readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
-      /** The person; absent once the request was closed and the person erased, as are all free texts. */
-      readonly userId?: string | undefined;
-      /** Requester, in the operator's words. */
-      readonly requester?: string | undefined;
-      /** The operator's note. */
-      readonly note?: string | undefined;
-      /** Time at which the request reached the operator, in Unix seconds. */
-      readonly receivedAt: Date;
-      /** Time at which it was recorded here, in Unix seconds. */
-      readonly openedAt: Date;
-      /** Principal that recorded it. */
-      readonly openedBy: string;
-      /** Time by which it must be answered, in Unix seconds. */
-      readonly dueAt: Date;
-      /** Days that the law allows, with the extension. */
-      readonly daysAllowed: number;
-      /** Whole days that have passed, up to its end. */
-      readonly daysUsed: number;
-      /** Whole days that are left; 0 once it is due. */
-      readonly daysLeft: number;
-      /** Whether it is, or was closed, past the time by which it was due. */
-      readonly overdue: boolean;
-      /** The extension; absent without one. */
-      readonly extension?: {
-        /** Days that were added. */
-        readonly days: number;
-        /** Why; absent once the request names nobody. */
-        readonly reason?: string | undefined;
-        /** Time of the extension in Unix seconds. */
-        readonly extendedAt: Date;
-        /** Principal that extended it. */
-        readonly extendedBy: string;
-      } | undefined;
-      /** The erasure by this request; absent without one. */
-      readonly erasure?: {
-        /** Time of the erasure in Unix seconds. */
-        readonly erasedAt: Date;
-        /** Number of grains that were erased. */
-        readonly count: number;
-        /** Fingerprint of the destroyed key; empty where nothing was held. */
-        readonly keyFingerprint: string;
-        /** What was held before, as counts and times. */
-        readonly held?: {
-          /** Time of the count in Unix seconds. */
-          readonly asOf: Date;
-          /** Number of grains, all versions. */
-          readonly count: number;
-          /** Grains by type. */
-          readonly byType: readonly {
-            /** Grain type. */
-            readonly grainType: GrainType;
-            /** Number of grains of the type. */
-            readonly count: number;
-            /** Creation time of the oldest one, in Unix seconds. */
-            readonly oldestCreatedAt: Date;
-            /** Creation time of the newest one, in Unix seconds. */
-            readonly newestCreatedAt: Date;
-          }[];
-          /** Grains by month of creation, oldest first. */
-          readonly byMonth: readonly {
-            /** Month of creation in UTC, such as 2026-11. */
-            readonly month: string;
-            /** Number of grains of the month. */
-            readonly count: number;
-          }[];
-          /** Number of consents on record. */
-          readonly consents: number;
-          /** Number of recalls about the person that left a record; null where they were not counted. */
-          readonly recalls: number | null;
-          /** Whether the data was restricted. */
-          readonly restricted: boolean;
-        } | undefined;
-      } | undefined;
-      /** The end of the request; absent while it is open. */
-      readonly closed?: {
-        /** Time at which it was closed, in Unix seconds. */
-        readonly closedAt: Date;
-        /** Principal that closed it. */
-        readonly closedBy: string;
-        /** How the request ended. */
-        readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
-        /** Why, or what remains; absent once the request names nobody. */
-        readonly note?: string | undefined;
-      } | undefined;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: OpenSubjectRequestOutput;
   };
   /** Make the report about a request, for the person and for the file. The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, as one HTML file that prints well, or as PDF where the server has the package pdfkit. */
   reportSubjectRequest: {
@@ -7728,98 +5739,7 @@ export interface Operations {
       /** The person; erased: and a fingerprint where the request names nobody. */
       readonly person: string;
       /** The request. */
-      readonly request: {
-        /** Id of the request. */
-        readonly requestId: string;
-        /** Whether the request is still to be answered. */
-        readonly status: "open" | "closed";
-        /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
-        readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
-        /** The person; absent once the request was closed and the person erased, as are all free texts. */
-        readonly userId?: string | undefined;
-        /** Requester, in the operator's words. */
-        readonly requester?: string | undefined;
-        /** The operator's note. */
-        readonly note?: string | undefined;
-        /** Time at which the request reached the operator, in Unix seconds. */
-        readonly receivedAt: Date;
-        /** Time at which it was recorded here, in Unix seconds. */
-        readonly openedAt: Date;
-        /** Principal that recorded it. */
-        readonly openedBy: string;
-        /** Time by which it must be answered, in Unix seconds. */
-        readonly dueAt: Date;
-        /** Days that the law allows, with the extension. */
-        readonly daysAllowed: number;
-        /** Whole days that have passed, up to its end. */
-        readonly daysUsed: number;
-        /** Whole days that are left; 0 once it is due. */
-        readonly daysLeft: number;
-        /** Whether it is, or was closed, past the time by which it was due. */
-        readonly overdue: boolean;
-        /** The extension; absent without one. */
-        readonly extension?: {
-          /** Days that were added. */
-          readonly days: number;
-          /** Why; absent once the request names nobody. */
-          readonly reason?: string | undefined;
-          /** Time of the extension in Unix seconds. */
-          readonly extendedAt: Date;
-          /** Principal that extended it. */
-          readonly extendedBy: string;
-        } | undefined;
-        /** The erasure by this request; absent without one. */
-        readonly erasure?: {
-          /** Time of the erasure in Unix seconds. */
-          readonly erasedAt: Date;
-          /** Number of grains that were erased. */
-          readonly count: number;
-          /** Fingerprint of the destroyed key; empty where nothing was held. */
-          readonly keyFingerprint: string;
-          /** What was held before, as counts and times. */
-          readonly held?: {
-            /** Time of the count in Unix seconds. */
-            readonly asOf: Date;
-            /** Number of grains, all versions. */
-            readonly count: number;
-            /** Grains by type. */
-            readonly byType: readonly {
-              /** Grain type. */
-              readonly grainType: GrainType;
-              /** Number of grains of the type. */
-              readonly count: number;
-              /** Creation time of the oldest one, in Unix seconds. */
-              readonly oldestCreatedAt: Date;
-              /** Creation time of the newest one, in Unix seconds. */
-              readonly newestCreatedAt: Date;
-            }[];
-            /** Grains by month of creation, oldest first. */
-            readonly byMonth: readonly {
-              /** Month of creation in UTC, such as 2026-11. */
-              readonly month: string;
-              /** Number of grains of the month. */
-              readonly count: number;
-            }[];
-            /** Number of consents on record. */
-            readonly consents: number;
-            /** Number of recalls about the person that left a record; null where they were not counted. */
-            readonly recalls: number | null;
-            /** Whether the data was restricted. */
-            readonly restricted: boolean;
-          } | undefined;
-        } | undefined;
-        /** The end of the request; absent while it is open. */
-        readonly closed?: {
-          /** Time at which it was closed, in Unix seconds. */
-          readonly closedAt: Date;
-          /** Principal that closed it. */
-          readonly closedBy: string;
-          /** How the request ended. */
-          readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
-          /** Why, or what remains; absent once the request names nobody. */
-          readonly note?: string | undefined;
-        } | undefined;
-      };
+      readonly request: Request;
       /** Controller that the policy names; null without one. */
       readonly controller: string | null;
       /** Purposes of processing that the policy names. */
@@ -7829,36 +5749,7 @@ export interface Operations {
       /** Days for which grains are kept by default; null without a limit. */
       readonly retentionDays: number | null;
       /** What the memory holds of the person now. */
-      readonly held: {
-        /** Time of the count in Unix seconds. */
-        readonly asOf: Date;
-        /** Number of grains, all versions. */
-        readonly count: number;
-        /** Grains by type. */
-        readonly byType: readonly {
-          /** Grain type. */
-          readonly grainType: GrainType;
-          /** Number of grains of the type. */
-          readonly count: number;
-          /** Creation time of the oldest one, in Unix seconds. */
-          readonly oldestCreatedAt: Date;
-          /** Creation time of the newest one, in Unix seconds. */
-          readonly newestCreatedAt: Date;
-        }[];
-        /** Grains by month of creation, oldest first. */
-        readonly byMonth: readonly {
-          /** Month of creation in UTC, such as 2026-11. */
-          readonly month: string;
-          /** Number of grains of the month. */
-          readonly count: number;
-        }[];
-        /** Number of consents on record. */
-        readonly consents: number;
-        /** Number of recalls about the person that left a record; null where they were not counted. */
-        readonly recalls: number | null;
-        /** Whether the data was restricted. */
-        readonly restricted: boolean;
-      };
+      readonly held: Held;
       /** Consents on record, at most 200. */
       readonly consents: readonly {
         /** The purpose, or * for every purpose. */
@@ -7931,98 +5822,7 @@ export interface Operations {
     };
     output: {
       /** The request. */
-      readonly request: {
-        /** Id of the request. */
-        readonly requestId: string;
-        /** Whether the request is still to be answered. */
-        readonly status: "open" | "closed";
-        /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
-        readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
-        /** The person; absent once the request was closed and the person erased, as are all free texts. */
-        readonly userId?: string | undefined;
-        /** Requester, in the operator's words. */
-        readonly requester?: string | undefined;
-        /** The operator's note. */
-        readonly note?: string | undefined;
-        /** Time at which the request reached the operator, in Unix seconds. */
-        readonly receivedAt: Date;
-        /** Time at which it was recorded here, in Unix seconds. */
-        readonly openedAt: Date;
-        /** Principal that recorded it. */
-        readonly openedBy: string;
-        /** Time by which it must be answered, in Unix seconds. */
-        readonly dueAt: Date;
-        /** Days that the law allows, with the extension. */
-        readonly daysAllowed: number;
-        /** Whole days that have passed, up to its end. */
-        readonly daysUsed: number;
-        /** Whole days that are left; 0 once it is due. */
-        readonly daysLeft: number;
-        /** Whether it is, or was closed, past the time by which it was due. */
-        readonly overdue: boolean;
-        /** The extension; absent without one. */
-        readonly extension?: {
-          /** Days that were added. */
-          readonly days: number;
-          /** Why; absent once the request names nobody. */
-          readonly reason?: string | undefined;
-          /** Time of the extension in Unix seconds. */
-          readonly extendedAt: Date;
-          /** Principal that extended it. */
-          readonly extendedBy: string;
-        } | undefined;
-        /** The erasure by this request; absent without one. */
-        readonly erasure?: {
-          /** Time of the erasure in Unix seconds. */
-          readonly erasedAt: Date;
-          /** Number of grains that were erased. */
-          readonly count: number;
-          /** Fingerprint of the destroyed key; empty where nothing was held. */
-          readonly keyFingerprint: string;
-          /** What was held before, as counts and times. */
-          readonly held?: {
-            /** Time of the count in Unix seconds. */
-            readonly asOf: Date;
-            /** Number of grains, all versions. */
-            readonly count: number;
-            /** Grains by type. */
-            readonly byType: readonly {
-              /** Grain type. */
-              readonly grainType: GrainType;
-              /** Number of grains of the type. */
-              readonly count: number;
-              /** Creation time of the oldest one, in Unix seconds. */
-              readonly oldestCreatedAt: Date;
-              /** Creation time of the newest one, in Unix seconds. */
-              readonly newestCreatedAt: Date;
-            }[];
-            /** Grains by month of creation, oldest first. */
-            readonly byMonth: readonly {
-              /** Month of creation in UTC, such as 2026-11. */
-              readonly month: string;
-              /** Number of grains of the month. */
-              readonly count: number;
-            }[];
-            /** Number of consents on record. */
-            readonly consents: number;
-            /** Number of recalls about the person that left a record; null where they were not counted. */
-            readonly recalls: number | null;
-            /** Whether the data was restricted. */
-            readonly restricted: boolean;
-          } | undefined;
-        } | undefined;
-        /** The end of the request; absent while it is open. */
-        readonly closed?: {
-          /** Time at which it was closed, in Unix seconds. */
-          readonly closedAt: Date;
-          /** Principal that closed it. */
-          readonly closedBy: string;
-          /** How the request ended. */
-          readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
-          /** Why, or what remains; absent once the request names nobody. */
-          readonly note?: string | undefined;
-        } | undefined;
-      };
+      readonly request: Request;
       /** The signed proof of the erasure. */
       readonly proof: JsonObject;
       /** Members of the request that were ignored, and other notes. */
@@ -8039,100 +5839,7 @@ export interface Operations {
       /** Why, or what remains; required for a request that is refused. */
       readonly note?: string | undefined;
     };
-    output: {
-      /** Id of the request. */
-      readonly requestId: string;
-      /** Whether the request is still to be answered. */
-      readonly status: "open" | "closed";
-      /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
-      readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
-      /** The person; absent once the request was closed and the person erased, as are all free texts. */
-      readonly userId?: string | undefined;
-      /** Requester, in the operator's words. */
-      readonly requester?: string | undefined;
-      /** The operator's note. */
-      readonly note?: string | undefined;
-      /** Time at which the request reached the operator, in Unix seconds. */
-      readonly receivedAt: Date;
-      /** Time at which it was recorded here, in Unix seconds. */
-      readonly openedAt: Date;
-      /** Principal that recorded it. */
-      readonly openedBy: string;
-      /** Time by which it must be answered, in Unix seconds. */
-      readonly dueAt: Date;
-      /** Days that the law allows, with the extension. */
-      readonly daysAllowed: number;
-      /** Whole days that have passed, up to its end. */
-      readonly daysUsed: number;
-      /** Whole days that are left; 0 once it is due. */
-      readonly daysLeft: number;
-      /** Whether it is, or was closed, past the time by which it was due. */
-      readonly overdue: boolean;
-      /** The extension; absent without one. */
-      readonly extension?: {
-        /** Days that were added. */
-        readonly days: number;
-        /** Why; absent once the request names nobody. */
-        readonly reason?: string | undefined;
-        /** Time of the extension in Unix seconds. */
-        readonly extendedAt: Date;
-        /** Principal that extended it. */
-        readonly extendedBy: string;
-      } | undefined;
-      /** The erasure by this request; absent without one. */
-      readonly erasure?: {
-        /** Time of the erasure in Unix seconds. */
-        readonly erasedAt: Date;
-        /** Number of grains that were erased. */
-        readonly count: number;
-        /** Fingerprint of the destroyed key; empty where nothing was held. */
-        readonly keyFingerprint: string;
-        /** What was held before, as counts and times. */
-        readonly held?: {
-          /** Time of the count in Unix seconds. */
-          readonly asOf: Date;
-          /** Number of grains, all versions. */
-          readonly count: number;
-          /** Grains by type. */
-          readonly byType: readonly {
-            /** Grain type. */
-            readonly grainType: GrainType;
-            /** Number of grains of the type. */
-            readonly count: number;
-            /** Creation time of the oldest one, in Unix seconds. */
-            readonly oldestCreatedAt: Date;
-            /** Creation time of the newest one, in Unix seconds. */
-            readonly newestCreatedAt: Date;
-          }[];
-          /** Grains by month of creation, oldest first. */
-          readonly byMonth: readonly {
-            /** Month of creation in UTC, such as 2026-11. */
-            readonly month: string;
-            /** Number of grains of the month. */
-            readonly count: number;
-          }[];
-          /** Number of consents on record. */
-          readonly consents: number;
-          /** Number of recalls about the person that left a record; null where they were not counted. */
-          readonly recalls: number | null;
-          /** Whether the data was restricted. */
-          readonly restricted: boolean;
-        } | undefined;
-      } | undefined;
-      /** The end of the request; absent while it is open. */
-      readonly closed?: {
-        /** Time at which it was closed, in Unix seconds. */
-        readonly closedAt: Date;
-        /** Principal that closed it. */
-        readonly closedBy: string;
-        /** How the request ended. */
-        readonly outcome: "fulfilled" | "partly_fulfilled" | "refused" | "withdrawn";
-        /** Why, or what remains; absent once the request names nobody. */
-        readonly note?: string | undefined;
-      } | undefined;
-      /** Members of the request that were ignored, and other notes. */
-      readonly warnings?: readonly string[] | undefined;
-    };
+    output: OpenSubjectRequestOutput;
   };
   /** Issue the signed proof of the last erasure of a person. It is made from the audit trail, however the erasure was asked for, and states how far its follow-up work is. Each call signs anew. */
   erasureProof: {
