@@ -53,6 +53,7 @@ const RUN_ELSEWHERE: readonly ElsewhereRow[] = [
   { file: 'docs/documents.md', kinds: /^(?:json)?$/, test: 'test/document-examples.test.ts' },
   { file: 'docs/erasure.md', kinds: /^python$/, test: 'test/cli-proof.test.ts' },
   { file: 'docs/harness.md', kinds: /^/, test: 'test/harness-docs.test.ts' },
+  { file: 'docs/mcp.md', kinds: /^(?:json|sh)$/, test: 'test/mcp/docs.test.ts' },
   { file: 'docs/metrics.md', kinds: /^(?:js|sh)$/, test: 'test/otel-example.test.ts' },
   { file: 'docs/providers.md', kinds: /^$/, test: 'test/model-examples.test.ts' },
   { file: 'docs/remember.md', kinds: /^$/, test: 'test/document-examples.test.ts' },
@@ -107,8 +108,6 @@ const NOT_RUN: readonly {
   { file: 'docs/install.md', begins: 'cd deploy/compose', because: 'outside' },
   { file: 'docs/install.md', begins: 'apt install', because: 'outside' },
   { file: 'docs/install.md', begins: 'kubectl create', because: 'outside' },
-  { file: 'docs/mcp.md', begins: '{ "mcpServers"', because: 'configuration' },
-  { file: 'docs/mcp.md', begins: 'claude mcp add', because: 'outside' },
   { file: 'docs/operation.md', begins: 'npm install --global granary', because: 'installs' },
   { file: 'docs/operation.md', begins: 'GRANARY_MASTER_KEY_FILE=', because: 'configuration' },
   { file: 'docs/operation.md', begins: 'systemctl enable', because: 'outside' },
@@ -170,7 +169,7 @@ test('reasons hold: output is no command, and what is outside names another prog
     if (because === 'outside')
       assert.match(
         block.lines,
-        /grpcurl|claude|example\.com|granary model pull|\| dot|systemctl|docker|\/etc\/granary/,
+        /grpcurl|example\.com|granary model pull|\| dot|systemctl|docker|\/etc\/granary/,
         begins,
       );
     if (because === 'configuration' && block.lines.startsWith('{'))
