@@ -5717,7 +5717,7 @@ export interface Operations {
     };
     output: OpenSubjectRequestOutput;
   };
-  /** Make the report about a request, for the person and for the file. The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, as one HTML file that prints well, or as PDF where the server has the package pdfkit. */
+  /** Make the report about a request, for the person and for the file. The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, HTML that prints well, or PDF with the package pdfkit. */
   reportSubjectRequest: {
     input: {
       /** Id of the request. */

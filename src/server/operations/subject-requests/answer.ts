@@ -81,7 +81,7 @@ export const reportRequest = defineOperation({
   name: 'report_subject_request',
   summary: 'Make the report about a request, for the person and for the file.',
   description:
-    'The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, as one HTML file that prints well, or as PDF where the server has the package pdfkit.',
+    'The report holds requester, time, deadline, grains by type and time, consents, recalls, what was done, the proof, and what a restored backup does. As JSON, HTML that prints well, or PDF with the package pdfkit.',
   example: { request_id: EXAMPLE_ID, format: 'html', language: 'de' },
   needs: 'admin',
   on: 'memory',
