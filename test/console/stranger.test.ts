@@ -2,6 +2,7 @@
 // figures without a meaning, text that ends at the wrong side.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { HTTPRequest } from 'puppeteer-core';
 import { Granary } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
@@ -10,6 +11,7 @@ import {
   becomes,
   button,
   click,
+  fill,
   goTo,
   inPage,
   settled,
@@ -127,5 +129,46 @@ test('a repeated question is asked again, and a query that writes runs only when
   await becomes(page, 'has the query in its editor', `${shown} === 'RECALL beliefs RECENT 5'`);
   await page.goForward();
   await shows(page, 'comes from the link');
+  assert.deepEqual(await faults(), []);
+});
+
+test('goals of a state are found on any page of the list, and a policy is sealed only as the form shows it', async (t) => {
+  const browser = await startBrowser(t);
+  if (browser === undefined) return;
+  const server = await startConsole(t);
+  const memory = new Granary({ url: server.http, apiKey: server.key }).memory('default');
+  const goal = (i: number, state: 'satisfied' | 'active') =>
+    ({ type: 'goal', description: `goal ${i}`, goal_state: state, created_at: 1_700_000_000 + i }) as const;
+  const { errors } = await memory.addMany([
+    goal(0, 'satisfied'),
+    ...Array.from({ length: 450 }, (_, i) => goal(i + 1, 'active')),
+  ]);
+  assert.deepEqual(errors, []);
+  const { page, faults } = await watchedPage(browser, server.http);
+  await signIn(page, server.http, server.key);
+  await goTo(page, `${server.http}/console/m/default/goals?state=satisfied`);
+  await settled(page, '1 goal');
+  await shows(page, 'goal 0');
+
+  await goTo(page, `${server.http}/console/m/default/policy`);
+  await click(page, button('Try a change'));
+  await fill(page, '.change-policy textarea', 'retention.default_ttl_days = 90');
+  // The answer about the first form comes after the form was changed.
+  const held: HTTPRequest[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/policy/simulate') && held.length === 0) held.push(request);
+    else void request.continue();
+  });
+  await page.setRequestInterception(true);
+  await click(page, button('Show what it means'));
+  await eventually('the question is held', async () => held.length === 1);
+  await page.type('.change-policy textarea', '0');
+  await held[0]?.continue();
+  await becomes(page, 'has its answer', `!document.body.innerText.includes('Working…')`);
+  const text = await inPage<string>(page, `document.querySelector('.change-policy').innerText`);
+  assert.doesNotMatch(text, /Seal this version|Effect on stored data/);
+  await click(page, button('Show what it means'));
+  await shows(page, 'Seal this version');
+  await shot(page, 'policy-changed');
   assert.deepEqual(await faults(), []);
 });

@@ -1,3 +1,4 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useMemoryId, useQuery } from '../../address.ts';
 import { useAsk } from '../../ask.ts';
 import { type RowList, useList } from '../../list.ts';
@@ -44,6 +45,7 @@ export default function Goals({ page }: PageProps) {
   const open = query.one('grain');
   const list = useGoals(memory, { session, user: query.one('user') });
   const rows = state === '' ? list.rows : list.rows.filter((row) => row.state === state);
+  const more = useMoreRows(list, rows.length);
   const close = (): void => query.set({ grain: undefined });
   return (
     <PageFrame page={page} fills>
@@ -65,7 +67,7 @@ export default function Goals({ page }: PageProps) {
               keyOf={({ hash }) => hash}
               open={open}
               onOpen={({ hash }) => query.set({ grain: hash })}
-              onEnd={list.more}
+              onEnd={more}
             />
           ) : (
             <Tree key={list.rows.map(({ hash }) => hash).join()} memory={memory} session={session} state={state} />
@@ -102,6 +104,18 @@ export default function Goals({ page }: PageProps) {
 }
 
 const PAGE_SIZE = 200;
+/** Rows that the reader is ahead of the list, at most. */
+const AHEAD = 60;
+
+/** Reads on until there are more rows, or all: the server does not filter by state, and a page may have no row that is shown. */
+function useMoreRows(list: RowList<Row>, shown: number): () => void {
+  const { rows, isLoading, isComplete, error, more } = list;
+  const [wanted, setWanted] = useState(AHEAD);
+  useEffect(() => {
+    if (!isLoading && !isComplete && error === undefined && shown < wanted) more();
+  }, [rows, isLoading, isComplete, error, more, shown, wanted]);
+  return useCallback(() => setWanted(shown + AHEAD), [shown]);
+}
 
 function useGoals(
   memory: string,

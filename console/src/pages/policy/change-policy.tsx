@@ -1,5 +1,5 @@
 import type { Input, JsonObject, Output } from 'granary-client';
-import { useId, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { useDo } from '../../ask.ts';
 import { Fact, Facts } from '../../parts/cards.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
@@ -26,15 +26,19 @@ export function ChangePolicy({ memory, onClose, onChanged }: Props) {
     readonly change: Input<'setPolicy'>;
     readonly result: Output<'simulatePolicy'>;
   }>();
+  /** Changes of the form: an answer about an earlier form is not shown, and cannot be sealed. */
+  const changes = useRef(0);
   const simulate = useDo(async () => {
     setTold(undefined);
+    const asked = changes.current;
     const change = {
       addPolicies: listOf(add),
       removePolicies: listOf(remove),
       overrides: rulesOf(overrides),
       reason: reason === '' ? undefined : reason,
     };
-    setTold({ change, result: await operations.simulatePolicy(change) });
+    const result = await operations.simulatePolicy(change);
+    if (changes.current === asked) setTold({ change, result });
   });
   const apply = useDo(async () => {
     if (told === undefined) return;
@@ -43,6 +47,7 @@ export function ChangePolicy({ memory, onClose, onChanged }: Props) {
   });
   /** A change of the form makes what is told about it old. */
   const changing = (set: (text: string) => void) => (event: { readonly currentTarget: { readonly value: string } }) => {
+    changes.current += 1;
     setTold(undefined);
     set(event.currentTarget.value);
   };
