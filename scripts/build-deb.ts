@@ -2,24 +2,13 @@
 // `npm run deb` writes granary_VERSION_ARCH.deb into dist-deb/. It needs dpkg-deb.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from './build.ts';
-import { layOut } from './lay-out.ts';
+import { copyFile, layOut, ROOT, write } from './lay-out.ts';
 
-const ROOT = join(import.meta.dirname, '..');
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 const MAINTAINER = 'Granary authors <granary@packages.invalid>';
 const UNITS = ['granary.service', 'granary-backup.service', 'granary-backup.timer'];
@@ -102,14 +91,7 @@ Description: database server for the memory of AI agents
 
 /** `from` is relative to deploy/. */
 function copy(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
-  copyFileSync(join(ROOT, 'deploy', from), to);
-  chmodSync(to, 0o644);
-}
-
-function write(path: string, content: Uint8Array | string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-  writeFileSync(path, content, { mode: 0o644 });
+  copyFile(join(ROOT, 'deploy', from), to);
 }
 
 if (import.meta.main) {

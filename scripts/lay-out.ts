@@ -2,22 +2,12 @@
 // /usr/lib/granary with Node, the built program and the packages that it loads, and the command /usr/bin/granary.
 // `node scripts/lay-out.ts FOLDER` takes dist/ and node_modules/ of this repository, and Node for this platform. Of
 // packages it takes what a running server reads: no development packages, sources, types or source maps.
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { withoutSymbols } from './elf-symbols.ts';
 import { prunePackages } from './prune-packages.mjs';
 
-const ROOT = join(import.meta.dirname, '..');
+export const ROOT = join(import.meta.dirname, '..');
 const HOME = 'usr/lib/granary';
 const NODE = `node-${process.platform}-${process.arch}`;
 const OWN_FILES = ['package.json', 'LICENSE', 'NOTICE', 'CHANGELOG.md'];
@@ -124,16 +114,20 @@ function copyTree(from: string, to: string, isKept: (name: string) => boolean = 
   else if (found.isFile() && isKept(basename(from))) copyFile(from, to);
 }
 
-function copyFile(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
-  copyFileSync(from, to);
-  chmodSync(to, 0o644);
+/** Copies a file, with the mode 0644 whatever it has here. */
+export function copyFile(from: string, to: string): void {
+  write(to, readFileSync(from));
 }
 
 function writeProgram(path: string, content: Uint8Array | string): void {
+  write(path, content, 0o755);
+}
+
+/** Writes a file and its folders, which get the mode 0755. */
+export function write(path: string, content: Uint8Array | string, mode = 0o644): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
   writeFileSync(path, content);
-  chmodSync(path, 0o755);
+  chmodSync(path, mode);
 }
 
 if (import.meta.main) {
