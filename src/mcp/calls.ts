@@ -95,7 +95,7 @@ const CALLS: Readonly<Record<string, Call | undefined>> = {
         ...cursorOf(answer),
       },
       versions,
-      notes(answer),
+      [...notes(answer), ...moreOf(answer)],
     );
   },
 
@@ -108,7 +108,7 @@ const CALLS: Readonly<Record<string, Call | undefined>> = {
         next_cursor: answer['next_cursor'] ?? null,
       },
       grains,
-      typeof answer['next_cursor'] === 'string' ? [`More: cursor ${answer['next_cursor']}`] : [],
+      moreOf(answer),
     );
   },
 
@@ -210,9 +210,12 @@ function refuseWrites(source: string): void {
     throw new CallRefused('AUT-E001', 'this tool only reads: use remember, correct and forget to change something');
 }
 
-/** A text as a string of CAL, which refuses controls of text direction. */
+/** A text as a string of CAL, which refuses controls of text direction and halves of characters. */
 function quoted(text: string): string {
-  return `"${text.replace(/[\u202A-\u202E\u2066-\u2069]/g, '').replace(/[\\"]/g, '\\$&')}"`;
+  return `"${text
+    .toWellFormed()
+    .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
+    .replace(/[\\"]/g, '\\$&')}"`;
 }
 
 /** Grains as lines. All of the text is fenced, so that none of it is stored again with it. */
@@ -248,6 +251,11 @@ function notes({ warnings }: JsonObject): readonly string[] {
 function cursorOf(answer: JsonObject): JsonObject {
   const cursor = answer['next_cursor'];
   return typeof cursor === 'string' ? { next_cursor: cursor } : {};
+}
+
+/** Tells a reader of the text alone that there is another page. */
+function moreOf({ next_cursor: cursor }: JsonObject): readonly string[] {
+  return typeof cursor === 'string' ? [`More: cursor ${cursor}`] : [];
 }
 
 function picked(from: JsonObject, names: readonly string[]): JsonObject {

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '../engine/grain/api/json-value.ts';
+import { callTool } from './calls.ts';
+import { type ApiRequest, offeredTools, type Session } from './session.ts';
+
+const HASH = 'a'.repeat(64);
+
+/** Calls a tool whose requests get this answer. Returns the text of its answer, and the requests. */
+async function called(name: string, given: object, answer: JsonObject) {
+  const requests: ApiRequest[] = [];
+  const session: Session = {
+    api: async (request) => {
+      requests.push(request);
+      return answer;
+    },
+    scope: async () => ({ memory: 'default' }),
+    tools: offeredTools({}),
+    readOnly: false,
+  };
+  const tool = session.tools.find((one) => one.name === name)!;
+  return { ...(await callTool(session, tool, given)), requests };
+}
+
+test('the text of a page that is not the last one names the cursor of the next one', async () => {
+  const version = { hash: HASH, text: 'Ada drinks tea', created_at: 1, relation: 'original' };
+  const page = { versions: [version], next_cursor: 'abc' };
+  const { text, structured } = await called('history', { hash: HASH }, { result: page });
+  assert.match(text, /More: cursor abc/);
+  assert.equal(structured['next_cursor'], 'abc');
+  const last = await called('history', { hash: HASH }, { result: { versions: [version] } });
+  assert.doesNotMatch(last.text, /More/);
+  const grains = [{ hash: HASH, grain_type: 'belief', text: 'Ada drinks tea', created_at: 1 }];
+  assert.match((await called('list', {}, { grains, next_cursor: 'def' })).text, /More: cursor def/);
+});
+
+test('the query of a context may be any text', async () => {
+  const query = 'half \ud83d of a sign, "quotes", \\ and \u202eturned';
+  const { requests } = await called('context', { query }, { result: { content: '' } });
+  const { query: sent } = (requests[0]!.json as { readonly args: { readonly query: string } }).args;
+  assert.ok(sent.includes('LIKE "half \ufffd of a sign, \\"quotes\\", \\\\ and turned"'), sent);
+});
