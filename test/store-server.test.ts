@@ -197,6 +197,33 @@ test('a start that cannot be right is refused, and says why and what to do', asy
   });
 });
 
+test('a new master key is taken over by starts with both, and the former one opens nothing then', async (t) => {
+  const database = await testDatabase(t);
+  if (database === undefined) return;
+  const { url } = database;
+  const directory = join(temporaryDirectory(t), 'data');
+  let server = await started(t, { url, directory });
+  const { key } = server;
+  const { bob } = await fill(server);
+  assert.equal(await server.stop(), 0);
+  const next = 'feedface98765432'.repeat(4);
+  server = await started(t, { url, directory, env: { GRANARY_MASTER_KEY: `${next},${MASTER}` } });
+  await eventually('every key is wrapped again', () =>
+    /every key is wrapped under the new master key/.test(server.output()),
+  );
+  assert.equal(await server.stop(), 0);
+  assert.match((await refusal({ url, directory })).output, /AUT-E003.*wrong master key/);
+  rmSync(directory, { recursive: true });
+  server = await started(t, { url, directory, env: { GRANARY_MASTER_KEY: next } });
+  assert.equal(server.key, key);
+  assert.deepEqual(await found(server, 'green'), [bob]);
+  const rotated = await asked(server, 'POST', '/proof-keys/rotate', {});
+  assert.equal(await server.stop(), 0);
+  server = await started(t, { url, directory, env: { GRANARY_MASTER_KEY: next } });
+  const { keys } = await asked(server, 'GET', '/proof-keys');
+  assert.deepEqual([keys.length, keys[0].key_id], [2, rotated.key_id]);
+});
+
 test('the tables of another version are refused until they are migrated, and none are migrated under a node', async (t) => {
   const database = await testDatabase(t);
   if (database === undefined) return;

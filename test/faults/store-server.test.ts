@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import { NO_POSTGRES, PostgresInstance } from '../support/postgres.ts';
+import { runs } from '../support/runs.ts';
 import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -21,8 +22,6 @@ const FLAGS = ['--shards', '2', '--workers', '1', '--store-lease-ms', '2000'];
 class Load {
   /** Hashes by number, of the acknowledged beliefs. */
   readonly acknowledged = new Map<number, string>();
-  /** Hashes that a second belief got too. */
-  readonly doubled: string[] = [];
   #next = 0;
   #isOver = false;
   #server: Pick<ServerProcess, 'http' | 'key'> | undefined;
@@ -98,8 +97,9 @@ test('no acknowledged write is lost when nodes, the database, or both are killed
     ['database', killDatabase],
     ['node', () => node.kill()],
   ];
-  for (const [name, kill] of rounds) {
-    await load.go(ADDED);
+  const campaign = Array.from({ length: runs(1) }, () => rounds).flat();
+  for (const [name, kill] of campaign) {
+    await load.go(runs(ADDED));
     await kill();
     if (!instance.isRunning) instance.restart();
     if (node.child.exitCode !== null || node.child.signalCode !== null) {
@@ -129,11 +129,11 @@ test('no acknowledged write is lost when nodes, the database, or both are killed
   const stats = await ask(node, 'GET', `${M}/stats`);
   const total = stats.body.total_grains as number;
   // Writes in flight at a kill may be there too, once.
-  assert.ok(total >= numbers.length && total <= numbers.length + rounds.length * WRITERS, `${total} grains`);
+  assert.ok(total >= numbers.length && total <= numbers.length + campaign.length * WRITERS, `${total} grains`);
   const verified = await ask(node, 'POST', `${M}/app/exec`, { command: 'verify', args: {} });
   assert.equal(verified.body.result?.finding_count, 0, JSON.stringify(verified.body));
   const chain = await ask(node, 'POST', `${M}/app/exec`, { command: 'verify_audit_chain', args: {} });
   assert.equal(chain.body.result?.valid, true, JSON.stringify(chain.body));
-  t.diagnostic(`${numbers.length} acknowledged over ${rounds.length} kills, 0 lost; ${total} grains`);
+  t.diagnostic(`${numbers.length} acknowledged over ${campaign.length} kills, 0 lost; ${total} grains`);
   assert.equal(await node.stop(), 0);
 });
