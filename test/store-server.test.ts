@@ -346,5 +346,11 @@ test('without its database a server answers 503 and goes on by itself when it is
   await eventually('it serves again', async () => (await ask(server, 'GET', '/health')).status === 200);
   assert.deepEqual(await found(server, 'green'), [bob]);
   await asked(server, 'POST', `${M}/add`, belief('carl', 'tea', 'carl'));
+
+  // It ends without the database too, with a write under way whose outcome nobody knows.
+  instance.kill();
+  const unknown = ask(server, 'POST', `${M}/add`, belief('dora', 'tea', 'dora')).catch(() => undefined);
+  await eventually('the lease ends', async () => (await ask(server, 'GET', '/health')).status === 503);
   assert.equal(await server.stop(), 0);
+  await unknown;
 });

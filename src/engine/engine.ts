@@ -1,10 +1,11 @@
 // The entry point of one shard's engine. Reads answer synchronously from published state, writes queue into groups,
 // long calls run in slices. `shards/` calls it, from a worker thread or directly.
 import { basename, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
-import { OPENED_CACHE_BYTES } from './base/limits.ts';
+import { OPENED_CACHE_BYTES, REPLAY_TURN_MS } from './base/limits.ts';
 import {
   CALL_ROWS,
   type Input,
@@ -200,9 +201,14 @@ export class Engine {
   /** Replays unsealed records. Seals on the way if they exceed a tail's size. */
   async #catchUp(): Promise<void> {
     const { store } = this;
+    let turnMs = performance.now();
     for (const step = replayAfter(store, store.index, undefined); ; ) {
       if (step.next().done === true) return;
       if (store.index.tailIsFull()) await this.#housekeeper.sealed(store.index.publishedSequence);
+      if (performance.now() - turnMs < REPLAY_TURN_MS) continue;
+      // The leases of this thread's shards are renewed meanwhile.
+      await setImmediate();
+      turnMs = performance.now();
     }
   }
 
@@ -350,7 +356,8 @@ export class Engine {
   async close(): Promise<void> {
     this.store.eventBell.close();
     await this.#repairs.idle();
-    if (this.#fatal === undefined && this.store.log.poisoned === undefined) {
+    const { poisoned, lapsed } = this.store.log;
+    if (this.#fatal === undefined && poisoned === undefined && lapsed === undefined) {
       await writeTrail(this.#queue).catch(() => undefined);
       await this.#queue.idle();
       // If the seal fails, the next open replays the records.

@@ -4,12 +4,18 @@ import type { Logger } from './log.ts';
 interface Opened {
   readonly what: string;
   readonly close: () => void | Promise<void>;
+  readonly isBounded: boolean;
 }
+
+/** For parts after one that was left behind. */
+const LATER_PART_MS = 1_000;
 
 export class Lifecycle {
   readonly #log: Logger;
   readonly #opened: Opened[] = [];
   #closing: Promise<void> | undefined;
+  /** How long a part may take to close. */
+  #partMs: number | undefined;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -20,9 +26,17 @@ export class Lifecycle {
     return this.#closing !== undefined;
   }
 
-  /** Registers a part, to be closed before all parts opened earlier. */
-  opened(what: string, close: () => void | Promise<void>): void {
-    this.#opened.push({ what, close });
+  /**
+   * Registers a part, to be closed before all parts opened earlier. `isBounded`: it ends by itself in any case, and is always
+   * waited for.
+   */
+  opened(what: string, close: () => void | Promise<void>, { isBounded = false } = {}): void {
+    this.#opened.push({ what, close, isBounded });
+  }
+
+  /** Parts may wait for something that is away: one that takes longer than this to close is left behind. */
+  bound(partMs: number): void {
+    this.#partMs = partMs;
   }
 
   /** Closes everything. A failing part is logged, and the others are closed nevertheless. */
@@ -34,10 +48,28 @@ export class Lifecycle {
   async #closeAll(): Promise<void> {
     for (let last = this.#opened.pop(); last !== undefined; last = this.#opened.pop()) {
       try {
-        await last.close();
+        const closing = Promise.resolve(last.close());
+        if (this.#partMs === undefined || last.isBounded) await closing;
+        else if (!(await isSettled(closing, this.#partMs))) {
+          this.#log.warn(`${last.what} did not close in ${this.#partMs} ms: left behind`);
+          // The others wait for the same.
+          this.#partMs = Math.min(this.#partMs, LATER_PART_MS);
+        }
       } catch (error) {
         this.#log.error({ err: error }, `${last.what} did not close`);
       }
     }
   }
+}
+
+/** False when it takes longer than `ms`. Rejects as `work`. */
+async function isSettled(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  work.catch(() => undefined);
+  const settled = await Promise.race([work.then(() => true), late]);
+  clearTimeout(timer);
+  return settled;
 }

@@ -16,7 +16,7 @@ const M = '/memories/default';
 const ADDED = 150;
 const WRITERS = 16;
 const RETRY_MS = 20;
-const FLAGS = ['--shards', '2', '--workers', '1', '--store-lease-ms', '2000'];
+const FLAGS = ['--shards', '2', '--workers', '1', '--store-lease-ms', '5000'];
 
 /** Adds beliefs over HTTP until it is told to stop, whatever becomes of the server. */
 class Load {

@@ -319,6 +319,10 @@ export const DATABASE_CLOSING_MS = 5_000;
 export const LEASE_MS_MIN = 1_000;
 /** Between two looks at shards of a store that must be opened again. */
 export const STORE_WATCH_MS = 1_000;
+/** How long a part of an ending server may wait for a store that is away. */
+export const STORE_CLOSE_PART_MS = 15_000;
+/** How long a replay keeps its thread before other work of the thread may run. */
+export const REPLAY_TURN_MS = 50;
 /** Between two attempts of a start to reach its store, or to get a shard of it. */
 export const STORE_RETRY_MS = 250;
 /** The share of a lease by which its owner gives up a shard before the lease ends by the database's clock. */

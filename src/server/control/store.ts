@@ -4,7 +4,7 @@ import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { assert } from '../../engine/base/assert.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { CLOSE_MS, CONTROL_GROUP_MAX, CONTROL_PENDING_MAX, FINDINGS_MAX } from '../../engine/base/limits.ts';
+import { CONTROL_GROUP_MAX, CONTROL_PENDING_MAX, DRAIN_MS, FINDINGS_MAX } from '../../engine/base/limits.ts';
 import { open, seal } from '../../engine/crypto/envelope.ts';
 import { type AuditEntry, type AuditHead, checkChain, extendChain, GENESIS } from '../../engine/govern/trail/audit.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
@@ -348,9 +348,9 @@ export class ControlStore {
     this.#recordKeys?.copyTo(keysDirectory);
   }
 
-  /** Waits for running changes, at most `CLOSE_MS`, since a database may be away; then closes the log. */
+  /** Waits for running changes, at most `DRAIN_MS`, since a database may be away; then closes the log. */
   async close(): Promise<void> {
-    await Promise.race([this.#draining, pause(CLOSE_MS, undefined, { ref: false })]);
+    await Promise.race([this.#draining, pause(DRAIN_MS, undefined, { ref: false })]);
     await this.#log.close();
     this.#recordKeys?.close();
   }

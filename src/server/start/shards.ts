@@ -73,7 +73,7 @@ export async function startShards(
         entry: deps.entry ?? threadEntry('../shard-worker', import.meta.url),
         threads: deps.threads,
       });
-  lifecycle.opened('shards', () => pool.close());
+  lifecycle.opened('shards', () => pool.close(), { isBounded: true });
   if (stored !== undefined && opens === 'all') lifecycle.opened('watch over shards', stored.watch(pool));
   return pool;
 }

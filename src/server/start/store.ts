@@ -4,7 +4,7 @@ import { join, resolve, sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isLocalHost, parseDatabaseUrl } from '../../engine/base/database-url.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { SHARDS_MAX, STORE_RETRY_MS } from '../../engine/base/limits.ts';
+import { SHARDS_MAX, STORE_CLOSE_PART_MS, STORE_RETRY_MS } from '../../engine/base/limits.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
 import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
@@ -49,6 +49,7 @@ export async function reachStore(starting: Starting, url: string): Promise<Reach
   const node = nodeOf(dataDir, clock.nowMs());
   const database = await Database.shared(url);
   lifecycle.opened('store', () => database.close());
+  lifecycle.bound(STORE_CLOSE_PART_MS);
   const waiting = new Waiting(log, config.storeStartMs);
   const { shards, mark } = await waiting.for(() => openTables(database, config));
   if (keepCacheOf(dataDir, node, mark)) log.info('the cache in the data directory was of another store: deleted');
