@@ -74,6 +74,17 @@ async function setUp(t: TestContext) {
   return { database, folder, open, url: found.url };
 }
 
+/** A test on such a database; it is skipped where there is no PostgreSQL. */
+function onDatabase(
+  name: string,
+  run: (set: NonNullable<Awaited<ReturnType<typeof setUp>>>, t: TestContext) => Promise<void>,
+) {
+  test(name, async (t) => {
+    const set = await setUp(t);
+    if (set !== undefined) await run(set, t);
+  });
+}
+
 /** Takes the shard as `node` and brings its copy up to date. Nothing is open afterwards. */
 async function fill(database: Database, folder: string, node: string) {
   const stamp = stampOf(0);
@@ -112,10 +123,7 @@ async function appendSome(log: Log, from: number, to: number): Promise<void> {
   }
 }
 
-test('a node fetches what another one appended, and gives the same log', async (t) => {
-  const set = await setUp(t);
-  if (set === undefined) return;
-  const { database, folder, open } = set;
+onDatabase('a node fetches what another one appended, and gives the same log', async ({ database, folder, open }) => {
   const a = await open('a');
   await appendSome(a, 1, 20);
   await a.close();
@@ -135,10 +143,7 @@ test('a node fetches what another one appended, and gives the same log', async (
   assert.deepEqual(await fill(database, folder, 'a'), { isKept: true, records: 0 });
 });
 
-test('a shard has one owner, and its former owner appends nothing', async (t) => {
-  const set = await setUp(t);
-  if (set === undefined) return;
-  const { database, open } = set;
+onDatabase('a shard has one owner, and its former owner appends nothing', async ({ database, open }) => {
   const a = await open('a');
   await a.append({ records: [bytes('of a')] });
   await assert.rejects(open('b'), { code: 'STO-E002', message: /held by node a; its lease ends in \d+ s/ });
@@ -158,42 +163,39 @@ test('a shard has one owner, and its former owner appends nothing', async (t) =>
   await b.close();
 });
 
-test('a copy of a database that went back is not trusted, even when the database has grown past it', async (t) => {
-  const set = await setUp(t);
-  if (set === undefined) return;
-  const { database, folder, open } = set;
-  const a = await open('a');
-  await appendSome(a, 1, 5);
-  await a.close();
-  const tables = ['shards', 'owners', 'records', 'changes', 'state'];
-  await database.ask(async (sql) => {
-    for (const table of tables) await sql.unsafe(`CREATE TABLE old_${table} AS SELECT * FROM granary_${table}`);
-  });
-  const later = await open('a');
-  await appendSome(later, 6, 9);
-  await later.close();
-  await database.ask((sql) =>
-    sql.begin(async (transaction) => {
-      for (const table of tables)
-        await transaction.unsafe(
-          `DELETE FROM granary_${table}; INSERT INTO granary_${table} SELECT * FROM old_${table}`,
-        );
-    }),
-  );
-  const b = await open('b');
-  for (let i = 0; i < 10; i++) await b.append({ records: [bytes(`other ${i}`)] });
-  const wanted = contentOf(b);
-  await b.close();
-  assert.equal((await fill(database, folder, 'a')).isKept, false);
-  const again = await open('a');
-  assert.deepEqual(contentOf(again), wanted);
-  await again.close();
-});
+onDatabase(
+  'a copy of a database that went back is not trusted, even when the database has grown past it',
+  async ({ database, folder, open }) => {
+    const a = await open('a');
+    await appendSome(a, 1, 5);
+    await a.close();
+    const tables = ['shards', 'owners', 'records', 'changes', 'state'];
+    await database.ask(async (sql) => {
+      for (const table of tables) await sql.unsafe(`CREATE TABLE old_${table} AS SELECT * FROM granary_${table}`);
+    });
+    const later = await open('a');
+    await appendSome(later, 6, 9);
+    await later.close();
+    await database.ask((sql) =>
+      sql.begin(async (transaction) => {
+        for (const table of tables)
+          await transaction.unsafe(
+            `DELETE FROM granary_${table}; INSERT INTO granary_${table} SELECT * FROM old_${table}`,
+          );
+      }),
+    );
+    const b = await open('b');
+    for (let i = 0; i < 10; i++) await b.append({ records: [bytes(`other ${i}`)] });
+    const wanted = contentOf(b);
+    await b.close();
+    assert.equal((await fill(database, folder, 'a')).isKept, false);
+    const again = await open('a');
+    assert.deepEqual(contentOf(again), wanted);
+    await again.close();
+  },
+);
 
-test('a copy of another deployment, or a damaged one, is filled again', async (t) => {
-  const set = await setUp(t);
-  if (set === undefined) return;
-  const { database, folder, open } = set;
+onDatabase('a copy of another deployment, or a damaged one, is filled again', async ({ database, folder, open }) => {
   const a = await open('a');
   await appendSome(a, 1, 5);
   const wanted = contentOf(a);
@@ -211,113 +213,110 @@ test('a copy of another deployment, or a damaged one, is filled again', async (t
   await again.close();
 });
 
-test('pruned changes leave the content, and older copies are filled again', async (t) => {
-  const set = await setUp(t);
-  if (set === undefined) return;
-  const { database, folder, open } = set;
-  const old = await open('old');
-  await appendSome(old, 1, 5);
-  await old.close();
-  const a = await open('a');
-  await appendSome(a, 6, 20);
-  const wanted = contentOf(a);
-  await a.close();
-  const lease = await Lease.take(database, { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS });
-  await pruneChanges(database, { shard: 0, token: lease.taken.token - 1 }, 10);
-  const counts = () =>
-    database.ask(
-      (sql) => sql`
+onDatabase(
+  'pruned changes leave the content, and older copies are filled again',
+  async ({ database, folder, open }) => {
+    const old = await open('old');
+    await appendSome(old, 1, 5);
+    await old.close();
+    const a = await open('a');
+    await appendSome(a, 6, 20);
+    const wanted = contentOf(a);
+    await a.close();
+    const lease = await Lease.take(database, { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS });
+    await pruneChanges(database, { shard: 0, token: lease.taken.token - 1 }, 10);
+    const counts = () =>
+      database.ask(
+        (sql) => sql`
         SELECT (SELECT count(*) FROM granary_changes) AS changes, (SELECT pruned FROM granary_shards) AS pruned,
           (SELECT count(*) FROM granary_records WHERE frame IS NULL) AS removed`,
-    );
-  assert.deepEqual({ ...(await counts())[0] }, { changes: '36', pruned: '0', removed: '18' });
-  await pruneChanges(database, { shard: 0, token: lease.taken.token }, 10);
-  assert.deepEqual({ ...(await counts())[0] }, { changes: '20', pruned: '10', removed: '10' });
-  await lease.release();
-  assert.equal((await fill(database, folder, 'a')).isKept, true);
-  assert.equal((await fill(database, folder, 'old')).isKept, false);
-  assert.ok(CHANGES_KEPT_APPENDS > 1_000);
-  for (const node of ['a', 'old', 'new']) {
-    const log = await open(node);
-    assert.deepEqual(contentOf(log), wanted, node);
+      );
+    assert.deepEqual({ ...(await counts())[0] }, { changes: '36', pruned: '0', removed: '18' });
+    await pruneChanges(database, { shard: 0, token: lease.taken.token }, 10);
+    assert.deepEqual({ ...(await counts())[0] }, { changes: '20', pruned: '10', removed: '10' });
+    await lease.release();
+    assert.equal((await fill(database, folder, 'a')).isKept, true);
+    assert.equal((await fill(database, folder, 'old')).isKept, false);
+    assert.ok(CHANGES_KEPT_APPENDS > 1_000);
+    for (const node of ['a', 'old', 'new']) {
+      const log = await open(node);
+      assert.deepEqual(contentOf(log), wanted, node);
+      await log.close();
+    }
+  },
+);
+
+onDatabase(
+  'an append whose answer was lost is written once, and acknowledged',
+  async ({ database: direct, folder, url }, t) => {
+    const proxy = await TcpProxy.to(t, Number(new URL(url).port));
+    const through = new URL(url);
+    through.port = String(proxy.port);
+    const database = await Database.open(through.href);
+    t.after(() => database.close());
+    const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS };
+    const log = await openPostgresLog(join(folder, 'a'), { ...options, database: database.retain() });
+    await log.append({ records: [bytes('1')] });
+    const isCommitted = async (sequence: number): Promise<boolean> => {
+      const rows = await direct.ask((sql) => sql`SELECT 1 FROM granary_records WHERE sequence = ${sequence}`);
+      return rows.length > 0;
+    };
+    for (const removals of [[], [1], [], [2]]) {
+      // A connection learns each statement with an answer first.
+      await log.append({ records: [bytes('before')] });
+      await log.append({ records: [bytes('before')], removals: [1] });
+      const next = log.nextSequence;
+      proxy.loseAnswers();
+      let isAnswered = false;
+      const appending = log.append({ records: [bytes(`lost ${next}`)], removals }).then((first) => {
+        isAnswered = true;
+        return first;
+      });
+      await eventually('the append is committed', () => isCommitted(next));
+      assert.equal(isAnswered, false);
+      assert.equal(log.nextSequence, next);
+      proxy.cut();
+      assert.equal(await appending, next);
+    }
+    assert.equal(log.poisoned, undefined);
+    const wanted = contentOf(log);
     await log.close();
-  }
-});
+    const again = await openPostgresLog(join(folder, 'new'), { ...options, database: database.retain() });
+    assert.deepEqual(contentOf(again), wanted);
+    assert.equal(again.nextSequence, 14);
+    await again.close();
+  },
+);
 
-test('an append whose answer was lost is written once, and acknowledged', async (t) => {
-  const set = await setUp(t);
-  if (set === undefined) return;
-  const { database: direct, folder, url } = set;
-  const proxy = await TcpProxy.to(t, Number(new URL(url).port));
-  const through = new URL(url);
-  through.port = String(proxy.port);
-  const database = await Database.open(through.href);
-  t.after(() => database.close());
-  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS };
-  const log = await openPostgresLog(join(folder, 'a'), { ...options, database: database.retain() });
-  await log.append({ records: [bytes('1')] });
-  const isCommitted = async (sequence: number): Promise<boolean> => {
-    const rows = await direct.ask((sql) => sql`SELECT 1 FROM granary_records WHERE sequence = ${sequence}`);
-    return rows.length > 0;
-  };
-  for (const removals of [[], [1], [], [2]]) {
-    // A connection learns each statement with an answer first.
-    await log.append({ records: [bytes('before')] });
-    await log.append({ records: [bytes('before')], removals: [1] });
-    const next = log.nextSequence;
+onDatabase(
+  'a committed append whose answer was lost is acknowledged even if another node has taken the shard',
+  async ({ database: direct, folder, url, open }, t) => {
+    const proxy = await TcpProxy.to(t, Number(new URL(url).port));
+    const through = new URL(url);
+    through.port = String(proxy.port);
+    const database = await Database.open(through.href);
+    t.after(() => database.close());
+    const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS };
+    const log = await openPostgresLog(join(folder, 'a'), { ...options, database: database.retain() });
+    await log.append({ records: [bytes('1')] });
     proxy.loseAnswers();
-    let isAnswered = false;
-    const appending = log.append({ records: [bytes(`lost ${next}`)], removals }).then((first) => {
-      isAnswered = true;
-      return first;
+    const appending = log.append({ records: [bytes('2')] });
+    await eventually('the append is committed', async () => {
+      const rows = await direct.ask((sql) => sql`SELECT sequence FROM granary_records`);
+      return rows.length === 2;
     });
-    await eventually('the append is committed', () => isCommitted(next));
-    assert.equal(isAnswered, false);
-    assert.equal(log.nextSequence, next);
+    await direct.ask((sql) => sql`UPDATE granary_shards SET expires_at = now() WHERE shard = 0`);
+    const b = await open('b');
     proxy.cut();
-    assert.equal(await appending, next);
-  }
-  assert.equal(log.poisoned, undefined);
-  const wanted = contentOf(log);
-  await log.close();
-  const again = await openPostgresLog(join(folder, 'new'), { ...options, database: database.retain() });
-  assert.deepEqual(contentOf(again), wanted);
-  assert.equal(again.nextSequence, 14);
-  await again.close();
-});
+    assert.equal(await appending, 2);
+    await assert.rejects(log.append({ records: [bytes('3')] }), { code: 'STO-E001' });
+    await log.close();
+    assert.deepEqual(contentOf(b), { records: [[1, '1'], [2, '2']], state: [] }); // biome-ignore format: one row
+    await b.close();
+  },
+);
 
-test('a committed append whose answer was lost is acknowledged even if another node has taken the shard', async (t) => {
-  const set = await setUp(t);
-  if (set === undefined) return;
-  const { database: direct, folder, url, open } = set;
-  const proxy = await TcpProxy.to(t, Number(new URL(url).port));
-  const through = new URL(url);
-  through.port = String(proxy.port);
-  const database = await Database.open(through.href);
-  t.after(() => database.close());
-  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS };
-  const log = await openPostgresLog(join(folder, 'a'), { ...options, database: database.retain() });
-  await log.append({ records: [bytes('1')] });
-  proxy.loseAnswers();
-  const appending = log.append({ records: [bytes('2')] });
-  await eventually('the append is committed', async () => {
-    const rows = await direct.ask((sql) => sql`SELECT sequence FROM granary_records`);
-    return rows.length === 2;
-  });
-  await direct.ask((sql) => sql`UPDATE granary_shards SET expires_at = now() WHERE shard = 0`);
-  const b = await open('b');
-  proxy.cut();
-  assert.equal(await appending, 2);
-  await assert.rejects(log.append({ records: [bytes('3')] }), { code: 'STO-E001' });
-  await log.close();
-  assert.deepEqual(contentOf(b), { records: [[1, '1'], [2, '2']], state: [] }); // biome-ignore format: one row
-  await b.close();
-});
-
-test('a log that closes gives up an append whose outcome is unknown', async (t) => {
-  const set = await setUp(t);
-  if (set === undefined) return;
-  const { folder, url, open } = set;
+onDatabase('a log that closes gives up an append whose outcome is unknown', async ({ folder, url, open }, t) => {
   const proxy = await TcpProxy.to(t, Number(new URL(url).port));
   const through = new URL(url);
   through.port = String(proxy.port);
