@@ -4,6 +4,8 @@ import { type TestContext, test } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
 import { testDatabase } from '../../../test/support/postgres.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { EngineError } from '../../engine/base/errors.ts';
+import { NODE_LOOK_MS } from '../../engine/base/limits.ts';
 import { Engine } from '../../engine/engine.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
 import { drainNode } from '../../engine/log/postgres/fleet.ts';
@@ -175,4 +177,42 @@ test('a shard whose log takes nothing any more is opened again, and its calls wa
   );
   assert.deepEqual((await caller.call('locate', CONTEXT, { hashes: [hash] })).held, [true]);
   await a.stop();
+});
+
+test('a shard that cannot be opened is tried again, and not at once', async (t) => {
+  const found = await testDatabase(t);
+  if (found === undefined) return;
+  const database = await Database.open(found.url);
+  await migrate(database, 1);
+  const tries: number[] = [];
+  const told: string[] = [];
+  const ownership = new Ownership({
+    self: { id: 'a', address: 'a:1', httpPort: 0, grpcPort: 0, version: '0', weight: 1 },
+    database,
+    leaseMs: LEASE_MS,
+    routes: [new RoutedShard(0)],
+    set: {
+      open: () => {
+        tries.push(performance.now());
+        return Promise.reject(new EngineError('STO-E001', 'no room'));
+      },
+      shut: () => Promise.resolve(),
+      isOpen: () => false,
+      caller: () => assert.fail('nothing is open'),
+    },
+    leases: LeaseTable.of(1),
+    callerAt: () => assert.fail('there is no other node'),
+    wakeNode: () => undefined,
+    log: { info: () => undefined, error: (_, message) => void told.push(message) },
+  });
+  await ownership.start();
+  await eventually('it was tried several times', () => {
+    // Others may ask for a look at any time.
+    ownership.wake();
+    return tries.length >= 4;
+  });
+  await ownership.stop(0);
+  await database.close();
+  for (const [i, atMs] of tries.entries()) assert.ok(i === 0 || atMs - tries[i - 1]! >= NODE_LOOK_MS);
+  assert.deepEqual(told, ['this node cannot take a shard']);
 });

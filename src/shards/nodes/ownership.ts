@@ -38,8 +38,8 @@ export class Ownership {
   readonly #options: OwnershipOptions;
   /** Shards that are being opened or shut. */
   readonly #busy = new Set<number>();
-  /** Shards that cannot be opened, so that each reason is told once. */
-  readonly #refused = new Map<number, string>();
+  /** Shards that could not be opened: why, told once for each reason, and when the next attempt may come. */
+  readonly #refused = new Map<number, { readonly reason: string; readonly againMs: number }>();
   readonly #tasks = new Set<Promise<void>>();
   #fleet: Fleet = { nodes: [], shards: [] };
   #lookedMs = Number.NEGATIVE_INFINITY;
@@ -127,7 +127,9 @@ export class Ownership {
   #look(): Promise<void> {
     this.#looking ??= this.#lookOnce().finally(() => {
       this.#looking = undefined;
-      const isSoon = this.#isWoken || this.#options.routes.some(({ route }) => route.kind === 'held');
+      const isSoon =
+        this.#isWoken ||
+        this.#options.routes.some(({ shard, route }) => route.kind === 'held' && !this.#refused.has(shard));
       this.#isWoken = false;
       this.#lookIn(isSoon ? NODE_LOOK_SOON_MS : NODE_LOOK_MS);
     });
@@ -218,7 +220,8 @@ export class Ownership {
     for (const shard of shards) {
       if (this.#isLeaving || this.#busy.size >= SHARDS_TAKEN_MAX) return;
       const route = this.#options.routes[shard]!;
-      if (!this.#busy.has(shard)) this.#run(route, () => this.#open(route));
+      const { againMs = 0 } = this.#refused.get(shard) ?? {};
+      if (!this.#busy.has(shard) && performance.now() >= againMs) this.#run(route, () => this.#open(route));
     }
   }
 
@@ -232,10 +235,11 @@ export class Ownership {
       log.info({ shard }, 'this node has taken a shard');
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
+      const { message } = error;
       // Another node was faster, or its lease has not ended: the next look tells.
-      if (error.code === 'STO-E002' || this.#refused.get(shard) === error.message) return;
-      this.#refused.set(shard, error.message);
-      log.error({ shard, reason: error.message }, 'this node cannot take a shard');
+      if (error.code !== 'STO-E002' && this.#refused.get(shard)?.reason !== message)
+        log.error({ shard, reason: message }, 'this node cannot take a shard');
+      this.#refused.set(shard, { reason: message, againMs: performance.now() + NODE_LOOK_MS });
     }
   }
 
