@@ -196,6 +196,13 @@ export function keyedIdentity(key: Uint8Array, bytes: Uint8Array): string {
   return keyedHash(key, bytes).slice(0, 16);
 }
 
+/** The same for `input`, which has `KEY_BYTES` bytes of room before the bytes. The key is written there. */
+export function keyedIdentityOf(key: Uint8Array, input: Uint8Array): string {
+  assert(key.length === KEY_BYTES, 'a hash key has 32 bytes');
+  input.set(key, 0);
+  return hash('sha256', input, 'hex').slice(0, 16);
+}
+
 /** SHA-256(`key` ‖ `bytes`) in hex. Callers that use it as a keyed hash must truncate it. */
 function keyedHash(key: Uint8Array, bytes: Uint8Array): string {
   assert(key.length === KEY_BYTES, 'a hash key has 32 bytes');

@@ -75,10 +75,10 @@ export function shownFields({ fields }: Pick<Grain, 'fields'>): Shown {
 }
 
 /** The distinct entries of facet `field` for a grain. */
-export function fieldEntries(grain: Pick<Grain, 'type' | 'fields'>): string[] {
-  const { type } = grain;
+export function fieldEntries(grain: Pick<Grain, 'type' | 'fields'>): readonly string[] {
+  const { type, fields } = grain;
+  if (hasNoListed(type, fields)) return ONLY_FROM_USER;
   const shown = shownFields(grain);
-  // Most grains have this entry alone: an array that begins with it has no room for more.
   const source = shown('source_type') ?? SOURCE_TYPE_DEFAULT;
   const entries = [source === SOURCE_TYPE_DEFAULT ? FROM_USER : fieldKey('source_type', formOf(source))];
   for (let i = 0; i < COMMON.length; i++) enter(entries, COMMON[i]!, shown(COMMON[i]!));
@@ -87,6 +87,19 @@ export function fieldEntries(grain: Pick<Grain, 'type' | 'fields'>): string[] {
   DERIVED[type]?.enter(entries, shown);
   enterSources(entries, grain);
   return entries;
+}
+
+const ONLY_FROM_USER: readonly string[] = [FROM_USER];
+
+/** True for a grain of which nothing is listed but its default source, as of most. */
+function hasNoListed(type: GrainType, fields: Grain['fields']): boolean {
+  if (DERIVED[type] !== undefined || fields[EXTRA_FIELDS] !== undefined || fields[SOURCE_USERS] !== undefined)
+    return false;
+  if (fields['source_type'] !== undefined) return false;
+  for (let i = 0; i < COMMON.length; i++) if (fields[COMMON[i]!] !== undefined) return false;
+  const stored = STORED[type];
+  for (let i = 0; i < stored.length; i++) if (fields[stored[i]!.stored] !== undefined) return false;
+  return true;
 }
 
 /** The persons that a grain was written from. It is not a listed field: no query asks for it. */

@@ -1,6 +1,7 @@
 // Derives the index entries of a grain. Both the write and the replay of the log use it, because their results must
 // agree.
-import { keyedIdentity } from '../crypto/blind-tokens.ts';
+import { keyedIdentityOf } from '../crypto/blind-tokens.ts';
+import { KEY_BYTES } from '../crypto/envelope.ts';
 import { searchText, sessionOf, triple } from '../grain/api/text.ts';
 import { passingIdentity } from '../grain/codec/identity.ts';
 import type { Address, Grain } from '../grain/grain.ts';
@@ -27,11 +28,11 @@ export function indexedOf(
 ): NewlyIndexed {
   const { fields } = grain;
   const spo = triple(grain);
-  const identity = passingIdentity(blob);
+  const identity = passingIdentity(blob, KEY_BYTES);
   return {
     ordinal: 0,
     address,
-    identity: identity === undefined ? undefined : keyedIdentity(memory.identityKey, identity),
+    identity: identity === undefined ? undefined : keyedIdentityOf(memory.identityKey, identity),
     createdAtMs: Number(fields['created_at']),
     type: grain.type,
     namespace: text(fields['namespace']) ?? '',
@@ -117,6 +118,8 @@ function text(value: ValueMap[string]): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function texts(value: ValueMap[string]): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+function texts(value: ValueMap[string]): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : NO_TEXTS;
 }
+
+const NO_TEXTS: readonly string[] = [];

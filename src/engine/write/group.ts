@@ -106,7 +106,7 @@ export class Group {
     memory: Memory,
     ordinal: Ordinal,
   ): Pick<StoredGrain, 'ordinal' | 'address' | 'name' | 'blob' | 'grain'> | undefined {
-    const planned = this.peek(memory)?.byOrdinal.get(ordinal);
+    const planned = this.peek(memory)?.at(ordinal);
     if (planned === undefined) return this.store.readGrain(memory, ordinal);
     const { address, blob, grain } = planned.prepared;
     return { ordinal, address, name: planned.name, blob, grain: { ...grain, header: EMPTY_HEADER } };

@@ -43,6 +43,9 @@ export class Job {
   readonly context: CallContext;
   readonly input: unknown;
   prepared: PreparedGrain | EngineError | undefined;
+  /** The result of its plan, which is the answer once its group is durable. */
+  error: EngineError | undefined;
+  output: unknown;
   /** When it was queued, in milliseconds of this process. */
   readonly queuedAtMs: number;
   readonly #settler: Settler<unknown>;
@@ -59,6 +62,8 @@ export class Job {
     this.context = context;
     this.input = input;
     this.prepared = undefined;
+    this.error = undefined;
+    this.output = undefined;
     this.queuedAtMs = queuedAtMs;
     this.#settler = settler;
     this.#index = index;

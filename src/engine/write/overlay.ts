@@ -13,7 +13,8 @@ import type { StoredReply } from './stored-reply.ts';
 export class Overlay {
   readonly byAddress = new Map<string, PlannedGrain>();
   readonly byIdentity = new Map<string, PlannedGrain>();
-  readonly byOrdinal = new Map<Ordinal, PlannedGrain>();
+  /** In the order of their ordinals. */
+  readonly #grains: PlannedGrain[] = [];
   readonly supersededBy = new Map<Ordinal, { readonly ordinal: Ordinal }>();
   readonly predecessorOf = new Map<Ordinal, Ordinal>();
   /** Lengths of the chains that this group makes longer, by their newest version. */
@@ -48,8 +49,21 @@ export class Overlay {
   addGrain(planned: PlannedGrain): void {
     const { address, indexed } = planned.prepared;
     this.byAddress.set(address, planned);
-    this.byOrdinal.set(planned.ordinal, planned);
+    this.#grains.push(planned);
     if (indexed.identity !== undefined) this.byIdentity.set(indexed.identity, planned);
+  }
+
+  /** The grain of this group with that ordinal. */
+  at(ordinal: Ordinal): PlannedGrain | undefined {
+    let low = 0;
+    let high = this.#grains.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#grains[middle]!.ordinal < ordinal) low = middle + 1;
+      else high = middle;
+    }
+    const found = this.#grains[low];
+    return found?.ordinal === ordinal ? found : undefined;
   }
 
   /** The grains of a user and a namespace, without any at first. */
@@ -70,7 +84,7 @@ export class Overlay {
   /** Grains of this group with that subject and relation, in order. */
   grainsWith(subject: string, relation: string): PlannedGrain[] {
     const planned: PlannedGrain[] = [];
-    for (const grain of this.byOrdinal.values()) {
+    for (const grain of this.#grains) {
       const { indexed } = grain.prepared;
       if (indexed.subject === subject && indexed.relation === relation) planned.push(grain);
     }

@@ -55,16 +55,23 @@ export function prepareGrain(
   const { fields, needs, warnings: piiWarnings } = checkPii(rules, api, purpose);
   try {
     const encoded = encodeGrain(api.type, fields, { sensitivity: api.sensitivity });
-    return assemble(memory, {
-      grain: { type: api.type, typeString: api.type, fields },
-      blob: encoded.blob,
-      address: encoded.address,
+    const { blob, address } = encoded;
+    const grain = { type: api.type, typeString: api.type, fields };
+    const indexed = checkedIndexed(memory, grain, blob, address);
+    // Written out, because a copy of each grain's members is much of its garbage.
+    return {
+      blob,
+      address,
+      grain,
+      userId: indexed.user,
       // fromApi has checked that it is a valid flag.
       verification: (api.verificationStatus ?? '') as VerificationState,
       warnings: joined(api.warnings, encoded.warnings, piiWarnings),
       policySeal: sealHash,
       pii: needs,
-    });
+      indexed,
+      by: undefined,
+    };
   } catch (error) {
     if (error instanceof GrainError) throw toEngineError(error, 'api');
     throw error;
@@ -106,27 +113,23 @@ export function prepareBlob(
 }
 
 /** All warnings in order. Most grains have none. */
-function joined(...lists: readonly (readonly string[])[]): readonly string[] {
-  const some = lists.filter(({ length }) => length > 0);
-  return some.length > 1 ? some.flat() : (some[0] ?? NO_WARNINGS);
+function joined(first: readonly string[], second: readonly string[], third: readonly string[]): readonly string[] {
+  return first.length + second.length + third.length === 0 ? NO_WARNINGS : [...first, ...second, ...third];
 }
 
 const NO_WARNINGS: readonly string[] = [];
 
 function assemble(memory: Memory, made: Omit<PreparedGrain, 'indexed' | 'userId' | 'by'>): PreparedGrain {
-  const { grain, blob, address, verification, warnings, policySeal, pii } = made;
+  const indexed = checkedIndexed(memory, made.grain, made.blob, made.address);
+  return { ...made, userId: indexed.user, indexed, by: undefined };
+}
+
+function checkedIndexed(
+  memory: Memory,
+  grain: PreparedGrain['grain'],
+  blob: Buffer,
+  address: Address,
+): PreparedGrain['indexed'] {
   if (grain.type === 'action' && isToolDefinition(grain.fields)) checkToolDefinition(grain.fields);
-  const indexed = indexedOf(memory, grain, blob, address);
-  return {
-    blob,
-    address,
-    grain,
-    userId: indexed.user,
-    verification,
-    warnings,
-    policySeal,
-    pii,
-    indexed,
-    by: undefined,
-  };
+  return indexedOf(memory, grain, blob, address);
 }

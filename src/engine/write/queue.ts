@@ -31,21 +31,14 @@ interface Change {
 /** The planned requests of a group. */
 interface Gathered {
   readonly group: Group;
-  readonly granted: readonly Granted[];
+  readonly granted: readonly Job[];
   /** When the group began, in milliseconds of this process. */
   readonly startedMs: number;
 }
 
-/** A planned request, to be answered when its group is durable. */
-interface Granted {
-  readonly job: Job;
-  readonly error: EngineError | undefined;
-  readonly output: unknown;
-}
-
-/** Answers the requests of a group, with an error if the group failed. */
-function answer(granted: readonly Granted[], failure?: EngineError): void {
-  for (const { job, error, output } of granted) job.settle(failure ?? error, output);
+/** Answers the planned requests of a group, with an error if the group failed. */
+function answer(granted: readonly Job[], failure?: EngineError): void {
+  for (const job of granted) job.settle(failure ?? job.error, job.output);
 }
 
 export class WriteQueue {
@@ -54,12 +47,13 @@ export class WriteQueue {
   readonly #store: Store;
   readonly #onFatal: (error: unknown) => void;
   readonly #betweenGroups: () => void;
-  #jobs: Job[] = [];
+  /** Those before `#head` are undefined: a grain that waits for no answer must not outlive a collection. */
+  #jobs: (Job | undefined)[] = [];
   #head = 0;
   #scheduled = false;
   #appending: Promise<void> | undefined;
   /** The requests of the group that is being committed. */
-  #inFlight: readonly Granted[] = [];
+  #inFlight: readonly Job[] = [];
   #failed: EngineError | undefined;
   /** State changes that the next group carries, each with its follow-up after the commit. */
   readonly #changes: Change[] = [];
@@ -91,7 +85,7 @@ export class WriteQueue {
 
   /** How long the oldest unanswered write has waited, in ms; 0 without one. */
   get oldestWaitMs(): number {
-    const oldest = this.#inFlight[0]?.job ?? this.#jobs[this.#head];
+    const oldest = this.#inFlight[0] ?? this.#jobs[this.#head];
     return oldest === undefined ? 0 : performance.now() - oldest.queuedAtMs;
   }
 
@@ -135,8 +129,7 @@ export class WriteQueue {
   /** Refuses everything that is queued or arrives later. */
   fail(error: EngineError): void {
     this.#failed = error;
-    for (const job of this.#jobs.splice(0).slice(this.#head)) job.settle(error, undefined);
-    this.#head = 0;
+    this.refuse(error);
     for (const change of this.#changes.splice(0)) change.failed(error);
   }
 
@@ -158,11 +151,11 @@ export class WriteQueue {
           this.#onFull(); // a seal makes room, then calls resume()
           return;
         }
-        const granted: Granted[] = [];
+        const granted: Job[] = [];
         const startedMs = performance.now();
         const group = this.#gather(granted);
         if (group === undefined) {
-          this.#jobs = [...granted.map(({ job }) => job), ...this.#jobs.slice(this.#head)];
+          this.#jobs = [...granted, ...this.#jobs.slice(this.#head)];
           this.#head = 0;
           continue;
         }
@@ -183,7 +176,7 @@ export class WriteQueue {
     const waiting = this.#jobs.slice(this.#head);
     this.#jobs = [];
     this.#head = 0;
-    for (const job of waiting) job.settle(error, undefined);
+    for (const job of waiting) job?.settle(error, undefined);
   }
 
   /** Continues after maintenance has made room in the tail. */
@@ -195,7 +188,7 @@ export class WriteQueue {
    * Plans the waiting writes. Undefined when a plan met damage half-way: its request is refused, the group is
    * abandoned, and the others are gathered again.
    */
-  #gather(granted: Granted[]): Group | undefined {
+  #gather(granted: Job[]): Group | undefined {
     const group = new Group(this.#store);
     const nowMs = steadyMs(this.#store.clock);
     /** Memories that a settled write has changed in this group. */
@@ -216,7 +209,9 @@ export class WriteQueue {
         if (memory !== undefined) this.#checkWhole(memory);
         const isSettled = job.write.settled === true;
         if (memory !== undefined && (closed.has(memory) || (isSettled && group.touches(memory)))) break;
-        granted.push({ job, error: undefined, output: this.#plan(group, job, memory) });
+        job.error = undefined;
+        job.output = this.#plan(group, job, memory);
+        granted.push(job);
         if (isSettled && memory !== undefined && group.changes > changesBefore) closed.add(memory);
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
@@ -229,7 +224,9 @@ export class WriteQueue {
           return undefined;
         }
         if (memory !== undefined) auditRefusal(group, memory, job, error);
-        granted.push({ job, error, output: undefined });
+        job.error = error;
+        job.output = undefined;
+        granted.push(job);
       }
       this.#shift();
       count += 1;
@@ -295,6 +292,7 @@ export class WriteQueue {
   }
 
   #shift(): void {
+    this.#jobs[this.#head] = undefined;
     this.#head += 1;
     if (this.#head > 1_024 && this.#head * 2 > this.#jobs.length) {
       this.#jobs = this.#jobs.slice(this.#head);
@@ -334,7 +332,7 @@ export class WriteQueue {
           this.#onFatal(error);
           return;
         }
-        for (const { job } of granted)
+        for (const job of granted)
           if (job.context.traced === true)
             this.#store.stageTimes.note(job.context, 'commit', appendedMs, performance.now());
         answer(granted);
@@ -354,17 +352,17 @@ export class WriteQueue {
   }
 
   /** The requests of a batch waited for the same time, and are counted at once. */
-  #countWaits(granted: readonly Granted[], startedMs: number): void {
+  #countWaits(granted: readonly Job[], startedMs: number): void {
     const { queueSeconds } = this.#store.counters;
     for (let from = 0, to = 0; from < granted.length; from = to) {
-      const { queuedAtMs } = granted[from]!.job;
-      while (to < granted.length && granted[to]!.job.queuedAtMs === queuedAtMs) to += 1;
+      const { queuedAtMs } = granted[from]!;
+      while (to < granted.length && granted[to]!.queuedAtMs === queuedAtMs) to += 1;
       queueSeconds.observe((startedMs - queuedAtMs) / 1000, to - from);
     }
   }
 
   /** A storage error refuses the whole group, of which nothing was written. Any other error is a bug. */
-  #refuse(error: unknown, granted: readonly Granted[], changes: readonly Change[]): void {
+  #refuse(error: unknown, granted: readonly Job[], changes: readonly Change[]): void {
     if (!(error instanceof EngineError)) {
       this.#onFatal(error);
       return;

@@ -25,6 +25,8 @@ export interface PiiChecked {
   readonly warnings: readonly string[];
 }
 
+const NO_WARNINGS: readonly string[] = [];
+
 /** One detector serves all memories, because it stores nothing. It finds names by lists and wording. */
 const detector = piiDetector();
 
@@ -36,7 +38,7 @@ export function checkPii(
 ): PiiChecked {
   const policy = piiWritePolicy(rules);
   if (policy.action === 'allow' && !policy.sensitiveSeparate)
-    return { fields: grain.fields, needs: undefined, warnings: [] };
+    return { fields: grain.fields, needs: undefined, warnings: NO_WARNINGS };
   const asked = new Map<string, boolean>();
   const everything = outcomeOf(grain, policy, purpose, (wanted) => {
     asked.set(wanted, false);

@@ -208,8 +208,16 @@ function hashBehind(
   writeU64(seq, 0);
   writeU64(timestamp, 8);
   const end = typeof details === 'string' ? writeText(details, at) : writeGrainDetails(details, at);
-  return hash('sha256', scratch.subarray(0, writeText(previousHash, end)), 'hex');
+  return hash('sha256', scratchTo(writeText(previousHash, end)), 'hex');
 }
+
+/** The first bytes of `scratch`. Neighbours in a chain mostly have the same length, and so share a view. */
+function scratchTo(end: number): Uint8Array {
+  if (entryView.length !== end || entryView.buffer !== scratch.buffer) entryView = scratch.subarray(0, end);
+  return entryView;
+}
+
+let entryView: Uint8Array = new Uint8Array(0);
 
 /** Writes `details.canonical`, which is ASCII, as `writeText` does, without a string of it. */
 function writeGrainDetails(details: GrainDetails, at: number): number {

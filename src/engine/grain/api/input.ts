@@ -46,10 +46,11 @@ export function grainTypeOf(name: string): GrainType {
 export function fromApi(grainType: string, fields: JsonObject, context: ApiContext): ApiGrain {
   const draft = startDraft(grainTypeOf(grainType), fields, context);
   if (!isMap(fields)) throw invalidType('fields', fields, 'a map');
-  const names = Object.keys(fields);
-  if (names.length > GRAIN_FIELDS_MAX) throw outOfRange('fields', `holds more than ${GRAIN_FIELDS_MAX} fields`);
-  if (draft.type === 'state' && isAbsent(fields, 'data') && isAbsent(fields, 'context_data')) takeState(draft, names);
-  else takeFields(draft, names);
+  let count = 0;
+  for (const _ in fields) count += 1;
+  if (count > GRAIN_FIELDS_MAX) throw outOfRange('fields', `holds more than ${GRAIN_FIELDS_MAX} fields`);
+  if (draft.type === 'state' && isAbsent(fields, 'data') && isAbsent(fields, 'context_data')) takeState(draft);
+  else takeFields(draft);
   complete(draft);
   if (draft.extras !== undefined) draft.fields[EXTRA_FIELDS] = draft.extras;
   const { type, warnings, verificationStatus } = draft;
@@ -62,10 +63,10 @@ function isAbsent(fields: JsonObject, name: string): boolean {
   return fields[name] === undefined || fields[name] === null;
 }
 
-function takeFields(draft: Draft, names: readonly string[]): void {
+function takeFields(draft: Draft): void {
   const { input, type, fields } = draft;
   const puts = putsOf(type);
-  for (const name of names) {
+  for (const name in input) {
     const value = input[name];
     if (value === null || value === undefined) continue;
     const put = puts.get(name);
@@ -75,10 +76,10 @@ function takeFields(draft: Draft, names: readonly string[]): void {
 }
 
 /** Takes a state without `data`: every field that is not a common one becomes part of the snapshot. */
-function takeState(draft: Draft, names: readonly string[]): void {
+function takeState(draft: Draft): void {
   const puts = putsOf('state');
   const data: ValueMap = {};
-  for (const name of names) {
+  for (const name in draft.input) {
     const value = draft.input[name];
     if (value === null || value === undefined) continue;
     const put = COMMON_NAMES.has(name) ? puts.get(name) : undefined;

@@ -24,14 +24,21 @@ export function tripleForm(text: string): string {
  */
 export function searchText(grain: GrainFields): string {
   const { type, fields } = grain;
+  const { speaker, subject, relation, object } = fields;
+  // Most beliefs: the same text as below, without a list of its parts.
+  if (type === 'belief' && isText(subject) && isText(relation) && isText(object) && !isText(fields['embedding_text']))
+    return `${subject} ${relation} ${object}`;
   const parts: string[] = [];
-  const { speaker } = fields;
   if (type === 'event' && typeof speaker === 'string' && speaker !== '') parts.push(speaker);
   if (type === 'event') collectDocumentPath(fields['context'], parts);
   const override = fields['embedding_text'];
   if (typeof override === 'string' && override !== '') parts.push(override);
   else collectType(grain, parts);
   return parts.join(' ');
+}
+
+function isText(value: Value | undefined): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /**

@@ -22,23 +22,27 @@ const CHUNK_INDEX_KEY = fixedText('chunk_index');
  * signed flag and the sensitivity do not affect the identity.
  */
 export function identityBytes(blob: Buffer): Uint8Array | undefined {
-  return writeIdentity(blob, Buffer.allocUnsafe(blob.length));
+  return writeIdentity(blob, Buffer.allocUnsafe(blob.length), 0);
 }
 
 const scratch = Buffer.allocUnsafeSlow(4_096);
 
-/** Like `identityBytes`, but the result is overwritten by the next call. */
-export function passingIdentity(blob: Buffer): Uint8Array | undefined {
-  return blob.length > scratch.length ? identityBytes(blob) : writeIdentity(blob, scratch);
+/**
+ * Like `identityBytes`, but behind `room` bytes that the caller may write, and the result is overwritten by the next
+ * call.
+ */
+export function passingIdentity(blob: Buffer, room: number): Uint8Array | undefined {
+  const length = room + blob.length;
+  return writeIdentity(blob, length > scratch.length ? Buffer.allocUnsafe(length) : scratch, room);
 }
 
-function writeIdentity(blob: Buffer, result: Buffer): Uint8Array | undefined {
+/** Writes the identity to `result` at `from`. The result is a view that begins with what lies before `from`. */
+function writeIdentity(blob: Buffer, result: Buffer, from: number): Uint8Array | undefined {
   const { typeByte } = peek(blob);
   const spec = typeByByte(typeByte);
-  result[0] = typeByte;
-  if (spec?.dated === true) blob.copy(result, 1, 5, HEADER_BYTES);
-  else result.fill(0, 1, 5);
-  let to = 5;
+  result[from] = typeByte;
+  let to = from + 1;
+  for (let at = 5; at < HEADER_BYTES; at++) result[to++] = spec?.dated === true ? blob[at]! : 0;
   let hasCallId = false;
   const end = blob.length;
   const [count, first] = mapHead(blob);
@@ -49,7 +53,8 @@ function writeIdentity(blob: Buffer, result: Buffer): Uint8Array | undefined {
     const isLeftOut = keyIs(blob, at, CREATED_AT_KEY) || keyIs(blob, at, TYPE_KEY);
     hasCallId ||= keyIs(blob, at, CALL_ID_KEY);
     const value = skip(blob, at, end);
-    if (spec?.dated === true && keyIs(blob, at, CONTEXT_KEY) && isDocumentChunk(blob, value, end)) result.fill(0, 1, 5);
+    if (spec?.dated === true && keyIs(blob, at, CONTEXT_KEY) && isDocumentChunk(blob, value, end))
+      result.fill(0, from + 1, from + 5);
     at = skip(blob, value, end);
     if (at > end) refuse('ERR_CORRUPT');
     if (!isLeftOut) continue;

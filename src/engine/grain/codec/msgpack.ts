@@ -29,7 +29,7 @@ export function startOutput(bytesMax: number = BLOB_BYTES_MAX): void {
 export function takeOutput(): Buffer {
   if (position > sizeMax) refuse('ERR_TOO_LARGE');
   const result = Buffer.allocUnsafe(position);
-  result.set(scratch.subarray(0, position), 0);
+  scratch.copy(result, 0, 0, position);
   return result;
 }
 

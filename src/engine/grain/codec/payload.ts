@@ -83,7 +83,7 @@ export function gatherFields(spec: TypeSpec, typeString: string, fields: ValueMa
   clearEntries();
   addEntry(TYPE_FIELD, '', TYPE_FIELD.rank, typeString);
   const known = spec.fieldsFor(typeString);
-  for (const name of Object.keys(fields)) {
+  for (const name in fields) {
     const value = fields[name];
     if (value === undefined || value === null) continue;
     const field = known.get(name);
