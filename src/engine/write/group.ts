@@ -147,10 +147,8 @@ export class Group {
   addGrain(memory: Memory, prepared: PreparedGrain): PlannedGrain {
     const overlay = this.overlay(memory);
     const { indexed, userId } = prepared;
-    const under = overlay.keyedGrains(userId, indexed.namespace, () => {
-      const key = userId === undefined ? memory.keyIds.blob : this.keyOfUser(memory, userId);
-      return new KeyedGrains(memory, key, this.keyOfScope(memory, indexed.namespace), userId !== undefined);
-    });
+    const under =
+      overlay.keyedGrains(userId, indexed.namespace) ?? this.#startKeyed(memory, overlay, userId, indexed.namespace);
     const record = under.recordOf(prepared);
     const planned = new PlannedGrain(this.#push(record), prepared, under);
     under.add(planned, record);
@@ -160,6 +158,12 @@ export class Group {
     if (prepared.verification !== '') this.setVerification(memory, planned.ordinal, prepared.verification);
     if (prepared.by !== undefined) overlay.actsOf(prepared.by).addGrain(planned.ordinal, indexed.numbers.outcome);
     return planned;
+  }
+
+  #startKeyed(memory: Memory, overlay: Overlay, userId: string | undefined, namespace: string): KeyedGrains {
+    const key = userId === undefined ? memory.keyIds.blob : this.keyOfUser(memory, userId);
+    const grains = new KeyedGrains(memory, key, this.keyOfScope(memory, namespace), userId !== undefined);
+    return overlay.startKeyed(userId, namespace, grains);
   }
 
   #publishGrain({ prepared, under: { memory } }: PlannedGrain): void {

@@ -66,18 +66,16 @@ export class Overlay {
     return found?.ordinal === ordinal ? found : undefined;
   }
 
-  /** The grains of a user and a namespace, without any at first. */
-  keyedGrains(userId: string | undefined, namespace: string, start: () => KeyedGrains): KeyedGrains {
-    let ofUser = this.keyed.get(userId);
-    if (ofUser === undefined) {
-      ofUser = new Map();
-      this.keyed.set(userId, ofUser);
-    }
-    let grains = ofUser.get(namespace);
-    if (grains === undefined) {
-      grains = start();
-      ofUser.set(namespace, grains);
-    }
+  /** The grains of a user and a namespace; undefined before the first. */
+  keyedGrains(userId: string | undefined, namespace: string): KeyedGrains | undefined {
+    return this.keyed.get(userId)?.get(namespace);
+  }
+
+  /** Keeps the grains of a user and a namespace, without any at first. */
+  startKeyed(userId: string | undefined, namespace: string, grains: KeyedGrains): KeyedGrains {
+    const ofUser = this.keyed.get(userId);
+    if (ofUser === undefined) this.keyed.set(userId, new Map([[namespace, grains]]));
+    else ofUser.set(namespace, grains);
     return grains;
   }
 

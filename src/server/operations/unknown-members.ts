@@ -53,9 +53,9 @@ export function compileUnknown(schema: Members, otherNames: readonly string[] = 
 /** Runs `ofItem` on each item of a list; ignores other values. */
 export function eachOf(value: unknown, ofItem: FindUnknown, into: UnknownMember[]): void {
   if (!Array.isArray(value)) return;
-  for (const [index, item] of value.entries()) {
+  for (let index = 0; index < value.length; index++) {
     const before = into.length;
-    ofItem(item, into);
+    ofItem(value[index], into);
     if (into.length > before) prefix(into, before, `[${index}]`);
   }
 }

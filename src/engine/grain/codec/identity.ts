@@ -45,7 +45,8 @@ function writeIdentity(blob: Buffer, result: Buffer, from: number): Uint8Array |
   for (let at = 5; at < HEADER_BYTES; at++) result[to++] = spec?.dated === true ? blob[at]! : 0;
   let hasCallId = false;
   const end = blob.length;
-  const [count, first] = mapHead(blob);
+  const count = entryCount(blob);
+  const first = firstEntry(blob);
   let at = first;
   let copiedTo = first;
   for (let i = 0; i < count; i++) {
@@ -85,17 +86,24 @@ function fixedText(text: string): Uint8Array {
   return Uint8Array.of(0xa0 | text.length, ...Buffer.from(text, 'ascii'));
 }
 
-/** Number of payload entries, and position of the first one. */
-function mapHead(blob: Uint8Array): [count: number, first: number] {
+/** Number of payload entries. */
+function entryCount(blob: Buffer): number {
   const at = HEADER_BYTES;
   const head = blob[at]!;
-  if (head >= 0x80 && head < 0x90) return [head & 0x0f, at + 1];
-  if (head === 0xde && at + 3 <= blob.length) return [blob[at + 1]! * 256 + blob[at + 2]!, at + 3];
-  if (head === 0xdf && at + 5 <= blob.length) {
-    const view = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
-    return [view.readUInt32BE(at + 1), at + 5];
-  }
+  if (isFixedMap(head)) return head & 0x0f;
+  if (head === 0xde && at + 3 <= blob.length) return blob[at + 1]! * 256 + blob[at + 2]!;
+  if (head === 0xdf && at + 5 <= blob.length) return blob.readUInt32BE(at + 1);
   return refuse('ERR_NOT_MAP');
+}
+
+/** Position of the first entry of a payload that `entryCount` accepts. */
+function firstEntry(blob: Buffer): number {
+  const head = blob[HEADER_BYTES]!;
+  return HEADER_BYTES + (isFixedMap(head) ? 1 : head === 0xde ? 3 : 5);
+}
+
+function isFixedMap(head: number): boolean {
+  return head >= 0x80 && head < 0x90;
 }
 
 function keyIs(blob: Uint8Array, at: number, key: Uint8Array): boolean {
