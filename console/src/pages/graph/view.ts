@@ -62,7 +62,7 @@ const NAME_CELL = 90;
 /** Letters of a name in the drawing. */
 const NAME_MAX = 60;
 /** Edges that are added in one task of the browser. */
-const EDGES_A_TASK = 2_500;
+const EDGES_A_TASK = 5_000;
 /** Distance of neighbours before the layout. */
 const STEP = 10;
 /** Turns of this angle, in radians, never meet. */
