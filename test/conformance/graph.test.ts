@@ -155,6 +155,10 @@ for (const [listener, partitions] of [
       const known = all.filter(({ relation }) => relation === 'knows');
       assert.ok(known.length > 0 && known.length < all.length);
       assert.deepEqual(await list('knows', 4), known);
+      for (const offset of [0, 3, all.length - 1, all.length, 10_000]) {
+        const { edges } = await http.get(`${path}/graph/edges?limit=5&offset=${offset}`);
+        assert.deepEqual(edges, all.slice(offset, offset + 5), `offset ${offset}`);
+      }
       await refused(http.get(`${path}/graph/edges?cursor=x`), 'VAL-E004');
       await refused(http.get(`${path}/graph/edges?limit=0`), 'VAL-E004');
     });

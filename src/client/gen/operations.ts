@@ -4084,6 +4084,8 @@ export interface Operations {
       readonly limit?: number | undefined;
       /** Cursor of the page to show, from the next_cursor of the page before. */
       readonly cursor?: string | undefined;
+      /** Number of items to skip; the default is 0. */
+      readonly offset?: number | undefined;
     };
     output: {
       /** The edges of the page. */

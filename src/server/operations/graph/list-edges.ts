@@ -1,5 +1,7 @@
+import { PAGE_LIMIT_MAX } from '../../../engine/base/limits.ts';
+import type { GrainPlace } from '../../../engine/calls/grain.ts';
 import { defineOperation } from '../define.ts';
-import { PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
+import { ORDERED_PAGE_INPUT, PAGE_OUTPUT, readPage, writeCursor } from '../page.ts';
 import { Type } from '../type.ts';
 import { Edge, edgeOutput } from './edge.ts';
 
@@ -20,20 +22,23 @@ export const edgesList = defineOperation({
     relation: Type.Optional(
       Type.String({ minLength: 1, description: 'Only edges of this relation; the default is all.' }),
     ),
-    limit: PAGE_INPUT.limit,
-    cursor: PAGE_INPUT.cursor,
+    ...ORDERED_PAGE_INPUT,
   }),
   output: Type.Object({ edges: Type.Array(Edge, { description: 'The edges of the page.' }), ...PAGE_OUTPUT }),
   errors: ['VAL-E004'],
   http: [{ verb: 'GET', path: 'M/graph/edges' }],
   async run({ relation, ...paging }, context) {
-    const { limit, order, after } = readPage(paging, SCOPE, context.warnings);
-    const { edges, next } = await context.call('edges', {
-      direction: 'out',
-      relation,
-      limit,
-      after: after === undefined ? undefined : { createdAtMs: after.timeMs, hash: after.id },
-    });
+    const { limit, offset, order, after } = readPage(paging, SCOPE, context.warnings);
+    const page = (size: number, end: GrainPlace | undefined) =>
+      context.call('edges', { direction: 'out', relation, limit: size, after: end });
+    let end: GrainPlace | undefined = after && { createdAtMs: after.timeMs, hash: after.id };
+    for (let left = offset; left > 0; ) {
+      const skipped = await page(Math.min(left, PAGE_LIMIT_MAX), end);
+      end = skipped.next;
+      if (end === undefined) return { edges: [], total: null, nextCursor: null };
+      left -= skipped.edges.length;
+    }
+    const { edges, next } = await page(limit, end);
     return {
       edges: edges.map(edgeOutput),
       total: null,
