@@ -2,7 +2,7 @@
 // or in the store that holds the logs.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { makeFolder, replaceFile } from '../base/durable-file.ts';
+import { makeFolder, replaceFile, storageError } from '../base/durable-file.ts';
 import { bucketFileName } from './bucket-files.ts';
 
 export interface KeyFiles {
@@ -16,6 +16,15 @@ export interface KeyFiles {
   flush(): Promise<void>;
   /** True when keys are stored beside the files: they need the master key that wrapped them. */
   holdsKeys(): boolean;
+}
+
+/** The file; undefined when there is none. Throws STO-E001 with its path when it cannot be read. */
+export function readKeyFile(files: KeyFiles, name: string): Buffer | undefined {
+  try {
+    return files.read(name);
+  } catch (error) {
+    throw storageError(`${files.pathOf(name)} cannot be read`, error);
+  }
 }
 
 /** Files in a folder, which is made with the first one. */

@@ -2,7 +2,7 @@
 // `<data-dir>/keys/bootstrap.key` for the command line on the same machine. A deployment whose keys lie in a store keeps it
 // there too, wrapped by the master key, and each of its nodes gets the file.
 import { randomBytes } from 'node:crypto';
-import type { KeyFiles } from '../../engine/keys/key-files.ts';
+import { type KeyFiles, readKeyFile } from '../../engine/keys/key-files.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
 import type { Keys } from './keys.ts';
 import { openWrappedKey, type WrappedKeyPlace, writeWrappedKey } from './wrapped-key.ts';
@@ -30,13 +30,15 @@ export async function ensureBootstrapKey(
     return undefined;
   }
   const kept = stored === undefined ? undefined : openWrappedKey(stored.files, STORED, stored.master);
-  // A crash may leave the file without its record: use the key in the file then.
-  const left = kept === undefined ? textOf(folder) : `${PREFIX}${kept.toString('hex')}`;
+  const text = kept && `${PREFIX}${kept.toString('hex')}`;
   if (keys.bootstrap() !== undefined) {
-    if (kept !== undefined && left !== textOf(folder)) write(folder, left);
+    // The file is a copy for the command line: nobody else needs it to be readable.
+    if (text !== undefined && text !== textOf(folder)) write(folder, text);
     await stored?.files.flush();
     return undefined;
   }
+  // A crash may leave the file without its record: use the key in the file then.
+  const left = text ?? textOf(folder);
   const raw = KEY.test(left) ? left : `${PREFIX}${randomBytes(32).toString('hex')}`;
   if (stored !== undefined && kept === undefined) {
     writeWrappedKey(stored.files, STORED, stored.master, Buffer.from(raw.slice(PREFIX.length), 'hex'));
@@ -53,7 +55,7 @@ export function rewrapBootstrapKey(files: KeyFiles, master: MasterKey): void {
 }
 
 function textOf(folder: KeyFiles): string {
-  return folder.read(BOOTSTRAP_FILE)?.toString('utf8').trim() ?? '';
+  return readKeyFile(folder, BOOTSTRAP_FILE)?.toString('utf8').trim() ?? '';
 }
 
 function write(folder: KeyFiles, raw: string): void {

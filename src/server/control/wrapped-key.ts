@@ -1,6 +1,6 @@
 // A key of 32 bytes in a key file, wrapped by the master key.
 import { EngineError } from '../../engine/base/errors.ts';
-import type { KeyFiles } from '../../engine/keys/key-files.ts';
+import { type KeyFiles, readKeyFile } from '../../engine/keys/key-files.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
 
 /** Which key file, and the name that the wrapping binds the key to. */
@@ -18,14 +18,14 @@ interface Content {
 
 /**
  * The key, wrapped again if another master key than the current one wraps it; undefined without a file. Throws AUT-E003 or
- * CRY-E001 under a wrong master key, and CRY-E001 for a damaged file.
+ * CRY-E001 under a wrong master key, CRY-E001 for a damaged file, and STO-E001 for one that cannot be read.
  */
 export function openWrappedKey(
   files: KeyFiles,
   { file, name }: WrappedKeyPlace,
   master: MasterKey,
 ): Buffer | undefined {
-  const bytes = files.read(file);
+  const bytes = readKeyFile(files, file);
   if (bytes === undefined) return undefined;
   const path = files.pathOf(file);
   const content = parse(path, bytes);

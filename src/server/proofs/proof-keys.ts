@@ -11,7 +11,7 @@ import {
 } from 'node:crypto';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import type { KeyFiles } from '../../engine/keys/key-files.ts';
+import { type KeyFiles, readKeyFile } from '../../engine/keys/key-files.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
 
 export const PROOF_KEY_FILE = 'proof.key';
@@ -70,7 +70,7 @@ export class ProofKeys {
    * Throws CRY-E001, AUT-E003, STO-E001.
    */
   open(): void {
-    if (this.#files.read(PROOF_KEY_FILE) === undefined) {
+    if (readKeyFile(this.#files, PROOF_KEY_FILE) === undefined) {
       this.#write([this.#make()]);
       return;
     }
@@ -157,7 +157,7 @@ export function carryProofKeys(
   from: { readonly files: KeyFiles; readonly master: MasterKey },
   to: { readonly files: KeyFiles; readonly master: MasterKey },
 ): boolean {
-  if (from.files.read(PROOF_KEY_FILE) === undefined) return false;
+  if (readKeyFile(from.files, PROOF_KEY_FILE) === undefined) return false;
   const [current, ...older] = readKeys(from.files);
   const seed = seedOf(from.files, current!, from.master);
   const wrapped = to.master.wrap(seed, NAME).toString('base64');
@@ -240,7 +240,7 @@ function writeKeys(files: KeyFiles, keys: readonly StoredKey[]): void {
 /** At least one key, the current one first. Throws CRY-E001. */
 function readKeys(files: KeyFiles): readonly StoredKey[] {
   try {
-    const { keys } = JSON.parse(String(files.read(PROOF_KEY_FILE))) as { keys?: unknown }; // checked below
+    const { keys } = JSON.parse(String(readKeyFile(files, PROOF_KEY_FILE))) as { keys?: unknown }; // checked below
     if (Array.isArray(keys) && keys.every(isStoredKey) && keys[0] !== undefined && isWhole(keys[0])) return keys;
   } catch {
     // Not JSON, or not there: the error below covers it.
