@@ -125,6 +125,9 @@ export interface CalPosition {
   readonly col: number;
 }
 
+/** Ends the message about a text that gives no time. The rules that correct queries look for it. */
+export const NOT_A_TIME = 'is not a time';
+
 export interface CalErrorDetails {
   readonly suggestion?: string | undefined;
   /** In UTF-16 units of the source. `located` converts it to `position`. */

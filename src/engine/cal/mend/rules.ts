@@ -1,5 +1,6 @@
 // Rules for known slips. A rule proposes corrected texts. The reader refuses wrong ones, so rules need not be exact.
 import { CATEGORIES } from '../ast.ts';
+import { NOT_A_TIME } from '../errors.ts';
 import { PLURALS, pluralOf, SINGULARS, typeOfPlural, typeOfSingular } from '../vocabulary/grain-types.ts';
 import { fieldCandidates } from './fields.ts';
 import type { Slip } from './slip.ts';
@@ -106,7 +107,7 @@ const literalKind: Rule = (slip) => {
 const UNITS: Readonly<Record<string, string>> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks', y: 'years' };
 const timeWords: Rule = (slip) => {
   const written = slip.text.slice(slip.start, slip.end);
-  if (slip.error.code !== 'CAL-E020' || !/no time/.test(slip.error.message)) return [];
+  if (slip.error.code !== 'CAL-E020' || !slip.error.message.endsWith(NOT_A_TIME)) return [];
   const count = /(\d+)\s*(minute|hour|day|week|month|year|m|h|d|w|y)/i.exec(written);
   const unit = count?.[2]?.toLowerCase();
   if (count !== null && unit !== undefined) {

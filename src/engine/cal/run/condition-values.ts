@@ -2,7 +2,7 @@
 import { unreachable } from '../../base/assert.ts';
 import type { Comparator, Scalar } from '../../calls/cal.ts';
 import type { FieldCondition, Value } from '../ast.ts';
-import { CalError } from '../errors.ts';
+import { CalError, NOT_A_TIME } from '../errors.ts';
 import { spanOf } from './time.ts';
 
 /** The named values of a query, and its current time. */
@@ -49,7 +49,7 @@ export class ConditionValues {
     const wanted = this.scalar(value, condition);
     const span = typeof wanted === 'boolean' ? undefined : spanOf(wanted, this.#meaning.nowMs);
     if (span !== undefined) return span;
-    throw new CalError('CAL-E020', 'the value is not a time', {
+    throw new CalError('CAL-E020', `the value ${NOT_A_TIME}`, {
       at: value.at,
       suggestion: 'Write an ISO 8601 date or instant, seconds or milliseconds of the epoch, or words like "last week".',
     });

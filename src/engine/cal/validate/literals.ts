@@ -2,7 +2,7 @@
 
 import type { QueryField } from '../../grain/types/query-field.ts';
 import type { Value } from '../ast.ts';
-import { CalError } from '../errors.ts';
+import { CalError, NOT_A_TIME } from '../errors.ts';
 import { unknownType } from '../parser/recall.ts';
 import { didYouMean, joined } from '../parser/spelling.ts';
 import { spanOf } from '../run/time.ts';
@@ -87,7 +87,7 @@ export function checkMoment(clause: string, value: Value, scope: Scope): void {
 function checkTime(name: string, value: Value): void {
   if (value.kind !== 'string' && value.kind !== 'number') throw mismatch({ name }, value, 'a time');
   if (spanOf(value.value, ANY_TIME_MS) !== undefined) return;
-  throw new CalError('CAL-E020', `${name}: ${JSON.stringify(value.value)} is not a time`, {
+  throw new CalError('CAL-E020', `${name}: ${JSON.stringify(value.value)} ${NOT_A_TIME}`, {
     at: value.at,
     suggestion: 'Write an ISO 8601 date, epoch seconds, today, yesterday, last 7 days, 3 hours ago or this month.',
     example: '"last 7 days"',
