@@ -41,6 +41,7 @@ const NEW_OBJECTS = '--min-semi-space-size=16';
 const LONG: readonly string[] = [
   'src/server/http/listener-waits.test.ts',
   'src/server/http/listener.test.ts',
+  'src/shards/nodes/ownership.test.ts',
   'test/bench-compare.test.ts',
   'test/bench-smoke.test.ts',
   'test/cal/naive.test.ts',

@@ -62,7 +62,8 @@ async function setUp(t: TestContext) {
     });
     const routes = Array.from(
       { length: SHARDS },
-      (_, shard) => new RoutedShard(shard, { onElsewhere: () => ownership.wake() }),
+      // Calls wait for moves however long a busy machine takes.
+      (_, shard) => new RoutedShard(shard, { onElsewhere: () => ownership.wake(), movesMs: 600_000 }),
     );
     const ownership: Ownership = new Ownership({
       self: { id, address: `${id}:1`, httpPort: 0, grpcPort: 0, version: '0', weight },
