@@ -9,6 +9,7 @@ import {
   fill,
   goTo,
   inPage,
+  isAt,
   settled,
   shows,
   signIn,
@@ -48,7 +49,7 @@ test('a grain is found, opened and corrected by keyboard alone', async (t) => {
   );
   await page.keyboard.press('Enter');
   await settled(page, 'Correct…');
-  assert.match(page.url(), /grain=[0-9a-f]{64}/);
+  await isAt(page, /grain=[0-9a-f]{64}/);
   await page.keyboard.press('Escape');
   await eventually('the row has the focus again', () =>
     inPage<boolean>(page, `document.activeElement.getAttribute('aria-rowindex') === '3'`),
@@ -166,9 +167,7 @@ test('a filter keeps what is typed, and leaves the others alone', async (t) => {
       set(user, 'ada');
     })()`,
   );
-  await eventually(
-    'both are in the address',
-    () => /type=goal/.test(page.url()) && /user=ada(?:%20|\+)l/.test(page.url()),
-  );
+  await isAt(page, /type=goal/);
+  await isAt(page, /user=ada(?:%20|\+)l/);
   assert.deepEqual(await faults(), []);
 });

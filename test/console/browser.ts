@@ -127,6 +127,15 @@ export async function becomes(page: Page, what: string, expression: string): Pro
   });
 }
 
+/**
+ * Waits until the page's own address, without the origin, is the text or fits the pattern. `page.url()` lags behind
+ * `history.replaceState`, and a page may change its address after it shows its first elements.
+ */
+export async function isAt(page: Page, address: string | RegExp): Promise<void> {
+  const fits = typeof address === 'string' ? `=== ${JSON.stringify(address)}` : `.search(${String(address)}) !== -1`;
+  await becomes(page, `is at ${String(address)}`, `(location.pathname + location.search) ${fits}`);
+}
+
 /** Sets width and theme. */
 export async function wear(page: Page, { width, height, theme }: Look): Promise<void> {
   await page.setViewport({ width, height });

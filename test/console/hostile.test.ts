@@ -11,6 +11,7 @@ import {
   fill,
   goTo,
   inPage,
+  isAt,
   settled,
   shot,
   shows,
@@ -129,7 +130,7 @@ test('wrong, expired and revoked keys are refused, and a new key goes on at the 
   await fill(page, 'input[type=password]', server.key);
   await page.keyboard.press('Enter');
   await settled(page, 'No grain fits');
-  assert.match(page.url(), /type=belief$/);
+  await isAt(page, /type=belief$/);
 
   // The key is in the memory of the page alone.
   const stored = `JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie])`;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
 import { WAIT_MS_MAX } from '../support/eventually.ts';
-import { click, fill, settled, startBrowser, startConsole } from './browser.ts';
+import { click, fill, isAt, settled, startBrowser, startConsole } from './browser.ts';
 
 const AUDIENCE = 'urn:granary';
 
@@ -69,12 +69,12 @@ test('a person signs in at the issuer, and comes back to where they were', async
   await click(page, 'form:not(:has(input[name=login])) button[type=submit]');
   await page.waitForSelector('main#page h1');
   await settled(page, 'No grain fits');
-  assert.equal(page.url(), `${server.http}/console/m/default/grains?type=goal`);
+  await isAt(page, '/console/m/default/grains?type=goal');
 
   // A code that this tab did not ask for signs nobody in.
   await page.goto(`${server.http}/console/?code=stolen&state=stolen`);
   await page.waitForSelector('button.issuer');
-  assert.equal(page.url(), `${server.http}/console/`);
+  await isAt(page, '/console/');
   const refused = await fetch(`${server.http}/console/sign-in`, {
     method: 'POST',
     body: JSON.stringify({ code: 'none', code_verifier: 'x'.repeat(43), redirect_uri: `${server.http}/console/` }),
