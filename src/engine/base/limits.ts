@@ -333,9 +333,13 @@ export const NODE_LOOK_SOON_MS = 20;
 /** How often a node that does not run the server looks whether it is to, and how long one that ends hands its shards over. */
 export const NODE_LEAD_MS = 250;
 export const NODE_HAND_OVER_MS = 20_000;
-/** Connections that a node passes on, how long they wait for the node that runs the server, and the pause between two attempts. */
+/**
+ * Connections that a node passes on, how long they wait for the node that runs the server, how long one attempt to reach it
+ * takes, and the pause between two attempts.
+ */
 export const FRONT_CONNECTIONS_MAX = 20_000;
 export const FRONT_WAIT_MS = 60_000;
+export const FRONT_CONNECT_MS = 3_000;
 export const FRONT_RETRY_MS = 50;
 /** Shards that a node takes at the same time. */
 export const SHARDS_TAKEN_MAX = 4;

@@ -106,6 +106,7 @@ class NodeServer {
   /** Takes the control log when nobody has it, and gives up the server when another node has. */
   #look(): void {
     this.#node.forget();
+    this.#fronts.endFormer();
     if (this.#changing !== undefined || this.#isOver) return;
     const isLost = this.#server !== undefined && this.#store.leases.isSpoiled(CONTROL_SHARD);
     const { leader } = this.#node;
@@ -192,6 +193,11 @@ class Fronts {
   /** Connections wait while the node tries to run the server. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
+  }
+
+  /** Ends connections to nodes that run the server no more. */
+  endFormer(): void {
+    for (const front of this.#fronts) front.endFormer();
   }
 
   async listen(): Promise<void> {
