@@ -1,4 +1,5 @@
 // Addresses of pages. All that a page shows is in its address: the memory in the path, filters and what is open in the query.
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import type { Page } from './page.ts';
 import { CONSOLE } from './place.ts';
@@ -34,7 +35,10 @@ export interface AddressQuery {
   readonly one: (name: string) => string;
   /** All values of a name. */
   readonly all: (name: string) => readonly string[];
-  /** Sets or, with undefined, removes values. `replace` leaves no step in the history, as for each letter of a word. */
+  /**
+   * Sets or, with undefined, removes values. `replace` leaves no step in the history, as for each letter of a word. Does
+   * nothing once the component is gone: what was under way does not lead back to a page that a person has left.
+   */
   readonly set: (changes: Query, replace?: boolean) => void;
   /** The present address with these changes, for a link. */
   readonly with: (changes: Query) => string;
@@ -45,6 +49,13 @@ export interface AddressQuery {
 /** The query of the address. */
 export function useQuery(): AddressQuery {
   const { url, route } = useLocation();
+  const isGone = useRef(false);
+  useEffect(
+    () => () => {
+      isGone.current = true;
+    },
+    [],
+  );
   const at = url.indexOf('?');
   const text = at < 0 ? '' : url.slice(at + 1);
   const path = at < 0 ? url : url.slice(0, at);
@@ -57,7 +68,11 @@ export function useQuery(): AddressQuery {
   return {
     one: (name) => values.get(name) ?? '',
     all: (name) => values.getAll(name),
-    set: (changes, replace = false) => route(changed(changes), replace),
+    set: (changes, replace = false) => {
+      const next = changed(changes);
+      // A step to where one is would only lengthen the way back.
+      if (!isGone.current && next !== `${location.pathname}${location.search}`) route(next, replace);
+    },
     with: changed,
     text,
   };

@@ -3,14 +3,32 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { patternOf } from './address.ts';
 import { Frame } from './frame.tsx';
 import { shownPages } from './pages.ts';
+import { LeaveQuestion, ShownOnce } from './parts/dialog.tsx';
 import { Fault } from './parts/fault.tsx';
 import { Guard } from './parts/guard.tsx';
 import { CONSOLE } from './place.ts';
 import { session } from './session.ts';
 import { SignIn } from './sign-in.tsx';
+import { useWatchedWays } from './unsaved.ts';
 
 export function App() {
-  return <LocationProvider scope={CONSOLE}>{session.value === undefined ? <SignIn /> : <Pages />}</LocationProvider>;
+  return (
+    <LocationProvider scope={CONSOLE}>
+      {session.value === undefined ? <SignIn /> : <Pages />}
+      <Unsaved />
+    </LocationProvider>
+  );
+}
+
+/** Dialogs over any page: the question before something unsaved is lost, and a secret that is shown once. */
+function Unsaved() {
+  useWatchedWays(useLocation().url);
+  return (
+    <>
+      <ShownOnce />
+      <LeaveQuestion />
+    </>
+  );
 }
 
 function Pages() {

@@ -10,6 +10,7 @@ import { Icon } from './parts/icon.tsx';
 import { CONSOLE } from './place.ts';
 import { isReachable, signOut, useSession } from './session.ts';
 import { type Theme, theme } from './theme.ts';
+import { leave } from './unsaved.ts';
 
 const DEFAULT_MEMORY = 'default';
 
@@ -136,7 +137,7 @@ function CallerInfo() {
         <span class="faint">{caller.scopes.filter((scope) => scope !== 'metrics').at(-1)}</span>
       </span>
       {!isOpen && (
-        <button type="button" class="quiet" aria-label="Sign out" title="Sign out" onClick={signOut}>
+        <button type="button" class="quiet" aria-label="Sign out" title="Sign out" onClick={() => leave(signOut)}>
           <Icon name="leave" />
         </button>
       )}

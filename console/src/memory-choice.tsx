@@ -6,6 +6,7 @@ import { addressOf } from './address.ts';
 import { useAsk } from './ask.ts';
 import type { Page } from './page.ts';
 import { allowed, useSession } from './session.ts';
+import { leave } from './unsaved.ts';
 
 /** More memories than that are found by typing an id. */
 const SHOWN_MAX = 200;
@@ -26,7 +27,8 @@ export function MemoryChoice({ memory, current }: Props) {
   );
   const ids = caller.memoryIds ?? value?.memories.map((one) => one.id) ?? [];
   const go = (next: string): void => {
-    if (next !== '' && next !== memory) route(addressOf(current?.on === 'memory' ? current : FIRST_PAGE, next));
+    if (next === '' || next === memory) return;
+    leave(() => route(addressOf(current?.on === 'memory' ? current : FIRST_PAGE, next)));
   };
   return (
     <div class="memory-choice">
@@ -38,7 +40,12 @@ export function MemoryChoice({ memory, current }: Props) {
         defaultValue={memory}
         spellcheck={false}
         autocomplete="off"
-        onChange={(event) => go(event.currentTarget.value.trim())}
+        onChange={(event) => {
+          const next = event.currentTarget.value.trim();
+          // Until the page has changed, the field names the memory that is shown.
+          event.currentTarget.value = memory;
+          go(next);
+        }}
         onFocus={(event) => event.currentTarget.select()}
       />
       <datalist id={`${id}-list`}>

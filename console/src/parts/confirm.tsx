@@ -1,7 +1,8 @@
 // Asks before what cannot be taken back: it shows what will go, in numbers, and wants the name typed.
 import type { ComponentChildren } from 'preact';
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { useDo } from '../ask.ts';
+import { Dialog } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 
 export interface Count {
@@ -61,6 +62,7 @@ export function Confirm({ title, action, name, counts, children, act, onClose }:
           autocomplete="off"
           spellcheck={false}
           value={typed}
+          data-passing
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
         {doing.error !== undefined && <ErrorBox error={doing.error} />}
@@ -74,36 +76,5 @@ export function Confirm({ title, action, name, counts, children, act, onClose }:
         </div>
       </form>
     </Dialog>
-  );
-}
-
-interface DialogProps {
-  readonly title: string;
-  readonly children: ComponentChildren;
-  readonly onClose: () => void;
-}
-
-/** A modal dialog. Escape closes it, and the focus returns to where it was. */
-export function Dialog({ title, children, onClose }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
-  // Before the page is painted: a key that is pressed next must reach the dialog.
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close();
-  }, []);
-  return (
-    <dialog
-      ref={dialog}
-      aria-labelledby={id}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-    >
-      <h2 id={id}>{title}</h2>
-      {children}
-    </dialog>
   );
 }

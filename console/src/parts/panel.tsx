@@ -1,6 +1,7 @@
 // The panel beside a list, for the row that is open. On narrow pages it covers the list.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { leave } from '../unsaved.ts';
 import { Icon } from './icon.tsx';
 
 interface Props {
@@ -33,12 +34,12 @@ export function Panel({ title, label, onClose, children }: Props) {
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.defaultPrevented) return;
         event.preventDefault();
-        close.current();
+        leave(close.current);
       }}
     >
       <header>
         <h2>{title}</h2>
-        <button type="button" class="quiet" aria-label="Close the panel" onClick={onClose}>
+        <button type="button" class="quiet" aria-label="Close the panel" onClick={() => leave(onClose)}>
           <Icon name="close" />
         </button>
       </header>

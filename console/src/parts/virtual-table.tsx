@@ -9,6 +9,7 @@ import {
 } from '@tanstack/virtual-core';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { leave } from '../unsaved.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -102,7 +103,7 @@ function TableRow<Row>({ row, place, table, keyboard }: RowProps<Row>) {
       aria-current={canOpen && keyOf(row) === open ? 'true' : undefined}
       tabIndex={isInTab ? 0 : -1}
       style={{ gridTemplateColumns: tracks(columns), transform: `translateY(${start}px)` }}
-      onClick={() => onOpen?.(row)}
+      onClick={() => leave(() => onOpen?.(row))}
       onFocus={() => keyboard.noteFocus(index)}
       onKeyDown={(event) => keyboard.onKey(event, index)}
     >
@@ -153,7 +154,7 @@ function useRowKeys<Row>(
       wanted.current = Math.max(0, Math.min(rows.length - 1, step));
       setFocused(wanted.current);
       virtual.scrollToIndex(wanted.current);
-    } else if (isOpening(event) && row !== undefined) onOpen?.(row);
+    } else if (isOpening(event) && row !== undefined) leave(() => onOpen?.(row));
     else return;
     event.preventDefault();
   };

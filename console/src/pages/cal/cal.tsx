@@ -9,6 +9,7 @@ import { count } from '../../parts/grain.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { PageFrame } from '../../parts/page-frame.tsx';
 import { useSession } from '../../session.ts';
+import { useUnsaved } from '../../unsaved.ts';
 import { Editor, type Vocabulary } from './editor.tsx';
 import './cal.css';
 
@@ -37,6 +38,7 @@ export default function Cal({ page }: PageProps) {
     operations.cal({ query: sent }, { signal }),
   );
   const plain = sent.replace(EXPLAIN, '');
+  useUnsaved(typed.trim() !== '' && typed !== FIRST && typed.replace(EXPLAIN, '') !== plain);
   useEffect(() => {
     setPressed((before) => (before === asked ? before : undefined));
     // The way back shows the query whose answer it shows.

@@ -3,6 +3,7 @@ import { useId, useState } from 'preact/hooks';
 import { useDo } from '../../ask.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { useSession } from '../../session.ts';
+import { useUnsaved } from '../../unsaved.ts';
 import { GOAL_STATES } from './state.tsx';
 
 interface Props {
@@ -16,6 +17,7 @@ export function MoveGoal({ memory, hash, onMoved }: Props) {
   const id = useId();
   const [state, setState] = useState<(typeof GOAL_STATES)[number]>('satisfied');
   const [reason, setReason] = useState('');
+  useUnsaved(reason !== '');
   const doing = useDo(async () => {
     const moved = await client
       .memory(memory)

@@ -14,6 +14,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx';
 import { SERVER } from '../../place.ts';
 import { allowed, useSession } from '../../session.ts';
+import { shownOnce } from '../../unsaved.ts';
 import { NewKey } from './new-key.tsx';
 
 type Key = Output<'listKeys'>['keys'][number];
@@ -81,7 +82,9 @@ export default function Keys({ page }: PageProps) {
         </div>
       )}
       <ListFoot list={list} one="key" what="keys" />
-      {query.one('new') === '1' && <NewKey onClose={() => query.set({ new: undefined })} onMade={list.again} />}
+      {query.one('new') === '1' && shownOnce.value === undefined && (
+        <NewKey onClose={() => query.set({ new: undefined })} onMade={list.again} />
+      )}
     </PageFrame>
   );
 }

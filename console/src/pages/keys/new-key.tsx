@@ -1,10 +1,10 @@
 import { useId, useState } from 'preact/hooks';
 import { useDo } from '../../ask.ts';
-import { Dialog } from '../../parts/confirm.tsx';
-import { Code } from '../../parts/empty.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { dayEnd } from '../../parts/filters.tsx';
 import { useSession } from '../../session.ts';
+import { shownOnce, useUnsaved } from '../../unsaved.ts';
 
 interface Props {
   readonly onClose: () => void;
@@ -15,13 +15,12 @@ const SCOPES = ['read', 'write', 'admin', 'metrics'] as const;
 
 type Scope = (typeof SCOPES)[number];
 
-/** Makes a key, and shows its secret this once. */
+/** Makes a key. Its secret is shown over all pages, this once. */
 export function NewKey({ onClose, onMade }: Props) {
   const { client } = useSession();
   const id = useId();
   const [values, setValues] = useState({ name: '', memoryId: '', namespace: '', userId: '', expires: '' });
   const [scopes, setScopes] = useState<readonly Scope[]>(['read', 'write']);
-  const [secret, setSecret] = useState<string>();
   const doing = useDo(async () => {
     const given = (text: string): string | undefined => (text === '' ? undefined : text);
     const { name, memoryId, namespace, userId, expires } = values;
@@ -33,21 +32,12 @@ export function NewKey({ onClose, onMade }: Props) {
       userId: given(userId),
       expiresAt: dayEnd(expires),
     });
-    setSecret(made.rawKey);
+    shownOnce.value = made.rawKey;
     onMade();
+    onClose();
   });
-  if (secret !== undefined)
-    return (
-      <Dialog title="The new key" onClose={onClose}>
-        <p>Copy it now. The server stores only its hash and cannot show it again.</p>
-        <Code text={secret} what="the key" />
-        <div class="buttons">
-          <button type="button" class="primary" onClick={onClose}>
-            I have copied it
-          </button>
-        </div>
-      </Dialog>
-    );
+  // The answer holds the secret.
+  useUnsaved(doing.isRunning);
   const typed =
     (name: keyof typeof values) =>
     (event: { readonly currentTarget: { readonly value: string } }): void =>

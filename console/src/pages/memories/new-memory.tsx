@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 import { useDo } from '../../ask.ts';
-import { Dialog } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { useSession } from '../../session.ts';
 

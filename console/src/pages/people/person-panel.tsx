@@ -10,6 +10,7 @@ import { ExactTime, HashText } from '../../parts/grain.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { allowed, useSession } from '../../session.ts';
+import { useUnsaved } from '../../unsaved.ts';
 
 const GRAINS = { on: 'memory', path: 'grains' } as const;
 
@@ -78,9 +79,11 @@ function Restriction({ memory, userId, isRestricted, onChanged }: RestrictionPro
   const { operations } = client.memory(memory);
   const id = useId();
   const [reason, setReason] = useState('');
+  useUnsaved(reason !== '');
   const doing = useDo(async () => {
     const change = { userId, reason: reason === '' ? undefined : reason };
     await (isRestricted ? operations.liftRestriction(change) : operations.restrictProcessing(change));
+    setReason('');
     onChanged();
   });
   const mayChange = allowed.value.has(isRestricted ? 'liftRestriction' : 'restrictProcessing');

@@ -2,7 +2,7 @@ import { GranaryError, type Input, type Output } from 'granary-client';
 import { useId, useState } from 'preact/hooks';
 import { useQuery } from '../../address.ts';
 import { useAsk, useDo } from '../../ask.ts';
-import { Dialog } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { ExactTime } from '../../parts/grain.tsx';
 import { allowed, useSession } from '../../session.ts';

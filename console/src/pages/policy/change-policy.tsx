@@ -5,6 +5,7 @@ import { Fact, Facts } from '../../parts/cards.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { count } from '../../parts/grain.tsx';
 import { allowed, useSession } from '../../session.ts';
+import { useUnsaved } from '../../unsaved.ts';
 import { ruleText } from './rule-text.ts';
 
 interface Props {
@@ -22,6 +23,7 @@ export function ChangePolicy({ memory, onClose, onChanged }: Props) {
   const [remove, setRemove] = useState('');
   const [overrides, setOverrides] = useState('');
   const [reason, setReason] = useState('');
+  useUnsaved([add, remove, overrides, reason].some((text) => text !== ''));
   const [told, setTold] = useState<{
     readonly change: Input<'setPolicy'>;
     readonly result: Output<'simulatePolicy'>;

@@ -3,7 +3,7 @@ import type { Json } from 'granary-client';
 import { useId, useState } from 'preact/hooks';
 import { useDo } from '../../ask.ts';
 import { useSession } from '../../session.ts';
-import { Dialog } from '../confirm.tsx';
+import { Dialog } from '../dialog.tsx';
 import { ErrorBox } from '../error-box.tsx';
 import type { Grain } from '../grain.tsx';
 

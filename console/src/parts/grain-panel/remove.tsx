@@ -2,7 +2,8 @@
 import { useId, useState } from 'preact/hooks';
 import { useAsk, useDo } from '../../ask.ts';
 import { useSession } from '../../session.ts';
-import { Confirm, type Count, Dialog } from '../confirm.tsx';
+import { Confirm, type Count } from '../confirm.tsx';
+import { Dialog } from '../dialog.tsx';
 import { ErrorBox } from '../error-box.tsx';
 import type { Grain } from '../grain.tsx';
 
