@@ -14,7 +14,7 @@ export interface FrameBlock {
 /** Frames `records`, whose sequence numbers begin at `first`, in one new block: the only copy on this side. */
 export function frameBlock(records: readonly Uint8Array[], first: number): FrameBlock {
   let total = 0;
-  for (const record of records) total += record.length + FRAME_BYTES;
+  for (let i = 0; i < records.length; i++) total += records[i]!.length + FRAME_BYTES;
   const frames = Buffer.allocUnsafeSlow(total);
   const offsets = new Uint32Array(records.length + 1);
   let at = 0;

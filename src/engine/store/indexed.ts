@@ -2,7 +2,7 @@
 // agree.
 import { keyedIdentityOf } from '../crypto/blind-tokens.ts';
 import { KEY_BYTES } from '../crypto/envelope.ts';
-import { searchText, sessionOf, triple } from '../grain/api/text.ts';
+import { isSearchedByTriple, searchText, sessionOf, tripleRelation, tripleSide } from '../grain/api/text.ts';
 import { passingIdentity } from '../grain/codec/identity.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
@@ -27,7 +27,8 @@ export function indexedOf(
   address: Address,
 ): NewlyIndexed {
   const { fields } = grain;
-  const spo = triple(grain);
+  const subject = tripleSide(fields['subject']);
+  const object = tripleSide(fields['object']);
   const identity = passingIdentity(blob, KEY_BYTES);
   return {
     ordinal: 0,
@@ -39,9 +40,9 @@ export function indexedOf(
     user: text(fields['user_id']),
     session: sessionOf(grain),
     tags: texts(fields['structural_tags']),
-    subject: spo.subject,
-    relation: spo.relation,
-    object: spo.object,
+    subject,
+    relation: tripleRelation(grain.type, fields, subject ?? object),
+    object,
     source: texts(fields['derived_from'])[0],
     fields: fieldEntries(grain),
     calls: callKeys(grain),
@@ -63,7 +64,10 @@ class GrainText implements IndexedText {
   }
 
   analyzed(): NumberedText {
-    return this.#analyzer.scan(searchText(this.#grain));
+    const grain = this.#grain;
+    if (!isSearchedByTriple(grain)) return this.#analyzer.scan(searchText(grain));
+    const { subject, relation, object } = grain.fields;
+    return this.#analyzer.scanThree(subject, relation, object);
   }
 }
 

@@ -434,9 +434,11 @@ export class Group {
   publish(): void {
     if (this.#destroyKeys.length > 0) this.store.keys.destroy(this.#destroyKeys, this.nowMs);
     if (this.#keySlots !== undefined) this.store.keys.slotsAppended(this.#keySlots);
-    for (const step of this.#publish)
+    for (let i = 0; i < this.#publish.length; i++) {
+      const step = this.#publish[i]!;
       if (step instanceof PlannedGrain) this.#publishGrain(step);
       else step();
+    }
   }
 }
 

@@ -3,7 +3,7 @@
 
 import type { KnownAgent } from '../govern/agents/agents.ts';
 import { DEFAULT_PURPOSE } from '../govern/consent/consent.ts';
-import { checkPii, type PiiNeeds } from '../govern/policy/pii-needs.ts';
+import { admitsAllPii, checkPii, type PiiNeeds } from '../govern/policy/pii-needs.ts';
 import { checkToolDefinition, isToolDefinition } from '../govern/policy/tool-schema.ts';
 import { addressOf } from '../grain/address.ts';
 import { fromApi, grainTypeOf } from '../grain/api/input.ts';
@@ -52,7 +52,8 @@ export function prepareGrain(
   const api = fromApi(grainType, given, by === 'server' ? { nowMs, trusted: true } : { nowMs });
   if (api.type === 'consent') checkConsentFields(api.fields);
   const { rules, sealHash } = memory.governed.policy;
-  const { fields, needs, warnings: piiWarnings } = checkPii(rules, api, purpose);
+  const checked = admitsAllPii(rules) ? undefined : checkPii(rules, api, purpose);
+  const fields = checked?.fields ?? api.fields;
   try {
     const encoded = encodeGrain(api.type, fields, { sensitivity: api.sensitivity });
     const { blob, address } = encoded;
@@ -66,9 +67,9 @@ export function prepareGrain(
       userId: indexed.user,
       // fromApi has checked that it is a valid flag.
       verification: (api.verificationStatus ?? '') as VerificationState,
-      warnings: joined(api.warnings, encoded.warnings, piiWarnings),
+      warnings: joined(api.warnings, encoded.warnings, checked?.warnings ?? NO_WARNINGS),
       policySeal: sealHash,
-      pii: needs,
+      pii: checked?.needs,
       indexed,
       by: undefined,
     };

@@ -38,7 +38,10 @@ interface Gathered {
 
 /** Answers the planned requests of a group, with an error if the group failed. */
 function answer(granted: readonly Job[], failure?: EngineError): void {
-  for (const job of granted) job.settle(failure ?? job.error, job.output);
+  for (let i = 0; i < granted.length; i++) {
+    const job = granted[i]!;
+    job.settle(failure ?? job.error, job.output);
+  }
 }
 
 export class WriteQueue {
@@ -332,9 +335,7 @@ export class WriteQueue {
           this.#onFatal(error);
           return;
         }
-        for (const job of granted)
-          if (job.context.traced === true)
-            this.#store.stageTimes.note(job.context, 'commit', appendedMs, performance.now());
+        this.#noteCommits(granted, appendedMs);
         answer(granted);
         for (const change of changes) change.committed();
         this.#betweenGroups();
@@ -349,6 +350,14 @@ export class WriteQueue {
       },
     );
     setImmediate(() => this.#prepareAhead());
+  }
+
+  /** Notes the time of the commit for each traced request. */
+  #noteCommits(granted: readonly Job[], appendedMs: number): void {
+    for (let i = 0; i < granted.length; i++) {
+      const { context } = granted[i]!;
+      if (context.traced === true) this.#store.stageTimes.note(context, 'commit', appendedMs, performance.now());
+    }
   }
 
   /** The requests of a batch waited for the same time, and are counted at once. */

@@ -30,15 +30,19 @@ const NO_WARNINGS: readonly string[] = [];
 /** One detector serves all memories, because it stores nothing. It finds names by lists and wording. */
 const detector = piiDetector();
 
+/** True when the rules let every grain be written as it is, so that nothing is searched for. */
+export function admitsAllPii(rules: Rules): boolean {
+  return rules['pii.write_action'] === 'allow' && !rules['consent.sensitive_separate'];
+}
+
 /** Searches for personal data when the rules require it. Does not change `fields`. */
 export function checkPii(
   rules: Rules,
   grain: { readonly type: GrainType; readonly fields: ValueMap },
   purpose: string,
 ): PiiChecked {
+  if (admitsAllPii(rules)) return { fields: grain.fields, needs: undefined, warnings: NO_WARNINGS };
   const policy = piiWritePolicy(rules);
-  if (policy.action === 'allow' && !policy.sensitiveSeparate)
-    return { fields: grain.fields, needs: undefined, warnings: NO_WARNINGS };
   const asked = new Map<string, boolean>();
   const everything = outcomeOf(grain, policy, purpose, (wanted) => {
     asked.set(wanted, false);

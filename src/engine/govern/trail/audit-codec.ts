@@ -95,7 +95,8 @@ export function encodeDrafts(
   const actors = new Map<string, number>();
   // Neighbours mostly have the same actor.
   let last: string | undefined;
-  for (const { actor } of drafts) {
+  for (let i = 0; i < drafts.length; i++) {
+    const { actor } = drafts[i]!;
     if (actor === last) continue;
     last = actor;
     if (!actors.has(actor)) actors.set(actor, actors.size);

@@ -295,7 +295,8 @@ export function chainDrafts(head: AuditHead, drafts: readonly AuditDraft[], time
   let previous = head.hash;
   let before: AuditDraft | undefined;
   let actingEnd = 0;
-  for (const draft of drafts) {
+  for (let i = 0; i < drafts.length; i++) {
+    const draft = drafts[i]!;
     const details = draft.details instanceof GrainDetails ? draft.details : canonicalDetails(draft.details);
     if (
       before === undefined ||

@@ -26,25 +26,34 @@ export function checkJsonTextBounds(texts: readonly string[], what: string): voi
   for (const text of texts) length += text.length;
   if (length <= FREE_BYTES) return;
   let members = 0;
-  for (const text of texts) {
-    members += countMembers(Buffer.from(text), what);
+  for (let i = 0; i < texts.length; i++) {
+    const text = texts[i]!;
+    // Short texts share a buffer: a new one for each would be most of the garbage of this pass.
+    const isShort = text.length * 3 <= shared.length;
+    const json = isShort ? shared : Buffer.from(text);
+    members += countMembers(json, what, isShort ? shared.write(text) : json.length);
     checkMembers(members, what);
   }
 }
+
+/** A UTF-16 unit takes at most three bytes. */
+const shared = Buffer.allocUnsafeSlow(16_384);
 
 /** Meaning of each byte outside strings; 0 for bytes without structural meaning. */
 const MEANING = new Uint8Array(256);
 for (const byte of [QUOTE, COMMA, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT]) MEANING[byte] = byte;
 
-/** Counts members and elements at every depth, up to one above the bound. Throws VAL-E001 for too deep nesting. */
-export function countMembers(json: Uint8Array, what: string = 'the body'): number {
-  const { length } = json;
+/**
+ * Counts members and elements at every depth in the first `length` bytes, up to one above the bound. Throws VAL-E001 for
+ * too deep nesting.
+ */
+export function countMembers(json: Uint8Array, what: string = 'the body', length = json.length): number {
   let members = 0;
   let depth = 0;
   for (let at = 0; at < length && members <= REQUEST_MEMBERS_MAX; at += 1) {
     const meaning = MEANING[json[at]!]!;
     if (meaning === 0) continue;
-    if (meaning === QUOTE) at = closingQuote(json, at);
+    if (meaning === QUOTE) at = closingQuote(json, at, length);
     else if (meaning === COMMA) members += 1;
     else if (meaning === OPEN_LIST || meaning === OPEN_OBJECT) {
       depth += 1;
@@ -65,9 +74,9 @@ function checkMembers(members: number, what: string): void {
     throw new EngineError('VAL-E001', `${what} has more than ${REQUEST_MEMBERS_MAX} members and elements`);
 }
 
-function closingQuote(json: Uint8Array, quote: number): number {
+function closingQuote(json: Uint8Array, quote: number, length: number): number {
   let at = quote + 1;
-  for (; at < json.length && json[at] !== QUOTE; at += 1) if (json[at] === BACKSLASH) at += 1;
+  for (; at < length && json[at] !== QUOTE; at += 1) if (json[at] === BACKSLASH) at += 1;
   return at;
 }
 

@@ -1,6 +1,7 @@
 // Extracts from a grain what the indexes store: its text, its triple, its session.
 import { unreachable } from '../../base/assert.ts';
 import { toNfc } from '../../base/nfc.ts';
+import type { GrainType } from '../grain.ts';
 import { isMap } from '../rules/validate.ts';
 import { Float, type Value, type ValueMap } from '../value.ts';
 import type { GrainFields } from './output.ts';
@@ -24,10 +25,7 @@ export function tripleForm(text: string): string {
  */
 export function searchText(grain: GrainFields): string {
   const { type, fields } = grain;
-  const { speaker, subject, relation, object } = fields;
-  // Most beliefs: the same text as below, without a list of its parts.
-  if (type === 'belief' && isText(subject) && isText(relation) && isText(object) && !isText(fields['embedding_text']))
-    return `${subject} ${relation} ${object}`;
+  const { speaker } = fields;
   const parts: string[] = [];
   if (type === 'event' && typeof speaker === 'string' && speaker !== '') parts.push(speaker);
   if (type === 'event') collectDocumentPath(fields['context'], parts);
@@ -35,6 +33,17 @@ export function searchText(grain: GrainFields): string {
   if (typeof override === 'string' && override !== '') parts.push(override);
   else collectType(grain, parts);
   return parts.join(' ');
+}
+
+/** True for a belief whose `searchText` is its triple, with a space between two sides, as that of most is. */
+export function isSearchedByTriple(grain: GrainFields): grain is TripleGrain {
+  const { subject, relation, object, embedding_text: override } = grain.fields;
+  return grain.type === 'belief' && isText(subject) && isText(relation) && isText(object) && !isText(override);
+}
+
+/** A grain with all three sides. */
+export interface TripleGrain extends GrainFields {
+  readonly fields: ValueMap & { readonly subject: string; readonly relation: string; readonly object: string };
 }
 
 function isText(value: Value | undefined): value is string {
@@ -131,14 +140,21 @@ function collectMap(map: ValueMap, parts: string[]): void {
  * with its relation or else its type's name. The index omits objects that are maps.
  */
 export function triple({ type, fields }: GrainFields): Triple {
-  const subject = side(fields['subject']);
-  const object = side(fields['object']);
-  const relation = side(fields['relation']);
-  if (type === 'belief') return { subject, relation, object };
-  return subject === undefined && object === undefined ? {} : { subject, relation: relation ?? type, object };
+  const subject = tripleSide(fields['subject']);
+  const object = tripleSide(fields['object']);
+  if (type !== 'belief' && subject === undefined && object === undefined) return {};
+  return { subject, relation: tripleRelation(type, fields, subject ?? object), object };
 }
 
-function side(value: Value | undefined): string | undefined {
+/** The relation of the entry, whose subject or else object is `other`. */
+export function tripleRelation(type: GrainType, fields: ValueMap, other: string | undefined): string | undefined {
+  const relation = tripleSide(fields['relation']);
+  if (type === 'belief') return relation;
+  return other === undefined ? undefined : (relation ?? type);
+}
+
+/** A side of the entry; undefined for a value that is not indexed. */
+export function tripleSide(value: Value | undefined): string | undefined {
   if (typeof value !== 'string') return undefined;
   const form = tripleForm(value);
   return form === '' ? undefined : form;

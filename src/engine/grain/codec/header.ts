@@ -57,14 +57,20 @@ export function sensitivityOf(header: Header): Sensitivity {
   return (header.flags >>> 6) as Sensitivity; // two bits of a byte
 }
 
-/** The header of a blob; checks only its version. Throws ERR_TOO_SHORT, ERR_VERSION. */
-export function peek(blob: Uint8Array): Header {
+/** The type byte of a blob; checks only its version. Throws ERR_TOO_SHORT, ERR_VERSION. */
+export function peekType(blob: Uint8Array): number {
   if (blob.length <= HEADER_BYTES) refuse('ERR_TOO_SHORT');
   if (blob[0] !== 1) refuse('ERR_VERSION', `version ${blob[0]} is not known`);
+  return blob[2]!;
+}
+
+/** The header of a blob; checks only its version. Throws ERR_TOO_SHORT, ERR_VERSION. */
+export function peek(blob: Uint8Array): Header {
+  const typeByte = peekType(blob);
   return {
     version: 1,
     flags: blob[1]!,
-    typeByte: blob[2]!,
+    typeByte,
     namespaceHash: blob[3]! * 256 + blob[4]!,
     createdAtSeconds: blob[5]! * 0x1000000 + (blob[6]! << 16) + (blob[7]! << 8) + blob[8]!,
   };

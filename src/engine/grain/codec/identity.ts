@@ -4,7 +4,7 @@
 import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
 import { refuse } from '../error.ts';
 import { fieldByName, TYPE_FIELD, typeByByte } from './field-map.ts';
-import { HEADER_BYTES, peek } from './header.ts';
+import { HEADER_BYTES, peekType } from './header.ts';
 import { endOfValue } from './msgpack.ts';
 
 const CREATED_AT_KEY = fieldByName('created_at')!.keyBytes;
@@ -22,23 +22,38 @@ const CHUNK_INDEX_KEY = fixedText('chunk_index');
  * signed flag and the sensitivity do not affect the identity.
  */
 export function identityBytes(blob: Buffer): Uint8Array | undefined {
-  return writeIdentity(blob, Buffer.allocUnsafe(blob.length), 0);
+  const result = Buffer.allocUnsafe(blob.length);
+  const length = writeIdentity(blob, result, 0);
+  return length < 0 ? undefined : result.subarray(0, length);
 }
 
 const scratch = Buffer.allocUnsafeSlow(4_096);
+/** The first bytes of `scratch`, by their number: most grains are short, and a view costs as much garbage as a blob. */
+const views: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(1_024).fill(undefined);
+
+function passingView(length: number): Uint8Array {
+  if (length >= views.length) return scratch.subarray(0, length);
+  const known = views[length] ?? scratch.subarray(0, length);
+  views[length] = known;
+  return known;
+}
 
 /**
  * Like `identityBytes`, but behind `room` bytes that the caller may write, and the result is overwritten by the next
  * call.
  */
 export function passingIdentity(blob: Buffer, room: number): Uint8Array | undefined {
-  const length = room + blob.length;
-  return writeIdentity(blob, length > scratch.length ? Buffer.allocUnsafe(length) : scratch, room);
+  const most = room + blob.length;
+  const isShort = most <= scratch.length;
+  const result = isShort ? scratch : Buffer.allocUnsafe(most);
+  const length = writeIdentity(blob, result, room);
+  if (length < 0) return undefined;
+  return isShort ? passingView(length) : result.subarray(0, length);
 }
 
-/** Writes the identity to `result` at `from`. The result is a view that begins with what lies before `from`. */
-function writeIdentity(blob: Buffer, result: Buffer, from: number): Uint8Array | undefined {
-  const { typeByte } = peek(blob);
+/** Writes the identity to `result` at `from`. Returns its end, or -1 for a grain without one. */
+function writeIdentity(blob: Buffer, result: Buffer, from: number): number {
+  const typeByte = peekType(blob);
   const spec = typeByByte(typeByte);
   result[from] = typeByte;
   let to = from + 1;
@@ -65,7 +80,7 @@ function writeIdentity(blob: Buffer, result: Buffer, from: number): Uint8Array |
   }
   blob.copy(result, to, copiedTo, at);
   to += at - copiedTo;
-  return spec?.type === 'action' && !hasCallId ? undefined : result.subarray(0, to);
+  return spec?.type === 'action' && !hasCallId ? -1 : to;
 }
 
 /** True for a context that is only the place of a chunk: `{document: {…, chunk_index, …}}`. */

@@ -166,20 +166,31 @@ function has(map: ValueMap, key: string): boolean {
  */
 export function checkFields(spec: TypeSpec, fields: ValueMap, writing: boolean): void {
   const elided = isMap(fields['_elided']) ? fields['_elided'] : undefined;
-  const present = (name: string): boolean => {
-    const value = fields[name];
-    return (
-      (value !== null && value !== undefined) ||
-      (elided !== undefined && DISCLOSABLE_FIELDS.has(name) && has(elided, name))
-    );
-  };
   checkCreatedAt(fields['created_at']);
-  for (const name of spec.required) if (!present(name)) note(CHECKS.schema, name, 'is missing');
-  for (const name of spec.filled) if (isEmpty(fields[name])) note(CHECKS.empty, name, 'is empty');
+  const { required, filled } = spec;
+  for (let i = 0; i < required.length; i++)
+    if (!isPresent(fields, elided, required[i]!)) note(CHECKS.schema, required[i]!, 'is missing');
+  for (let i = 0; i < filled.length; i++) if (isEmpty(fields[filled[i]!])) note(CHECKS.empty, filled[i]!, 'is empty');
+  if (spec.type === 'belief') {
+    if (writing && fields['object'] === '') note(CHECKS.empty, 'object', 'is empty');
+  } else checkType(spec, fields, (name) => isPresent(fields, elided, name), writing);
+  if (writing && isMap(fields['invalidation_policy'])) {
+    const policy = fields['invalidation_policy'];
+    if (policy['mode'] === 'timed' && !has(policy, 'fallback_mode'))
+      note(CHECKS.schema, 'invalidation_policy', 'lacks fallback_mode');
+  }
+}
+
+/** True for a field that the grain has, or that `elided` names and may be elided. */
+function isPresent(fields: ValueMap, elided: ValueMap | undefined, name: string): boolean {
+  const value = fields[name];
+  if (value !== null && value !== undefined) return true;
+  return elided !== undefined && DISCLOSABLE_FIELDS.has(name) && has(elided, name);
+}
+
+/** The rules of one type, but for those of a belief, which needs no closure. */
+function checkType(spec: TypeSpec, fields: ValueMap, present: (name: string) => boolean, writing: boolean): void {
   switch (spec.type) {
-    case 'belief':
-      if (writing && fields['object'] === '') note(CHECKS.empty, 'object', 'is empty');
-      break;
     case 'event':
       checkEvent(fields, present);
       break;
@@ -198,6 +209,7 @@ export function checkFields(spec: TypeSpec, fields: ValueMap, writing: boolean):
       if (fields['is_withdrawal'] === true && !present('prior_consent'))
         note(CHECKS.schema, 'prior_consent', 'is missing');
       break;
+    case 'belief':
     case 'state':
     case 'observation':
     case 'reasoning':
@@ -205,11 +217,6 @@ export function checkFields(spec: TypeSpec, fields: ValueMap, writing: boolean):
       break;
     default:
       unreachable(spec.type);
-  }
-  if (writing && isMap(fields['invalidation_policy'])) {
-    const policy = fields['invalidation_policy'];
-    if (policy['mode'] === 'timed' && !has(policy, 'fallback_mode'))
-      note(CHECKS.schema, 'invalidation_policy', 'lacks fallback_mode');
   }
 }
 

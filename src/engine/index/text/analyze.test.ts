@@ -52,6 +52,22 @@ test('a text as long as one call of the kernel takes, longer ones, and a shorter
     assert.deepEqual(textOf(scanned.scan(text)), general(text));
 });
 
+test('three texts are scanned as if they were joined by spaces', () => {
+  const { scanned, general } = bothPaths('en');
+  const side = fc.oneof(
+    fc.constantFrom('', ' ', "o'", "'s", 'engineers', '東京', 'cafe\u0301', '\u0301', '7', '\ud800', '\udc00'),
+    fc.string({ unit: 'grapheme', maxLength: 40 }),
+    fc.nat(3).map((more) => 'bridges '.repeat(TEXT_UNITS_MAX / 24 + more)),
+  );
+  fc.assert(
+    fc.property(side, side, side, (first, second, third) => {
+      const joined = `${first} ${second} ${third}`;
+      assert.deepEqual(textOf(scanned.scanThree(first, second, third)), general(joined));
+    }),
+    { numRuns: 300 },
+  );
+});
+
 test('apostrophes join inside a word, in both shapes, and a contraction is not the word its letters spell', () => {
   assert.deepEqual(terms("O'Brien o’brien"), ['obrien', 'obrien']);
   assert.deepEqual(terms("I'd I’ll we'll dogs' 'quoted'"), ['dog', 'quot']);

@@ -21,6 +21,8 @@ export interface Analyzer {
   analyze(text: string): AnalyzedText;
   /** The same with the terms' numbers. The next call overwrites them: nothing is allocated for a Latin text. */
   scan(text: string): NumberedText;
+  /** `scan` of three texts with a space between them. */
+  scanThree(first: string, second: string, third: string): NumberedText;
 }
 
 const analyzers = new Map<string, Analyzer>();
@@ -62,6 +64,12 @@ class LanguageAnalyzer implements Analyzer {
   scan(text: string): NumberedText {
     termNumbers.beforeText();
     return this.#table.scan(text, FOUND) ? FOUND : numbered(this.analyzeAny(text));
+  }
+
+  scanThree(first: string, second: string, third: string): NumberedText {
+    termNumbers.beforeText();
+    if (this.#table.scanThree(first, second, third, FOUND)) return FOUND;
+    return numbered(this.analyzeAny(`${first} ${second} ${third}`));
   }
 
   /** The general path. The kernel must agree with it wherever it does not give up; the property test checks that. */

@@ -70,7 +70,24 @@ export class WordTable {
   scan(text: string, found: FoundWords): boolean {
     if (this.#epoch !== termNumbers.epoch) this.#clear();
     if (text.length > TEXT_UNITS_MAX) return this.#scanPieces(text, found);
-    const count = this.#scanPiece(text, 0);
+    return this.#leave(this.#scanPiece(text, 0), found);
+  }
+
+  /** The same for three texts with a space between them, which are not joined to a string first. */
+  scanThree(first: string, second: string, third: string, found: FoundWords): boolean {
+    if (first.length + second.length + third.length + 2 > TEXT_UNITS_MAX)
+      return this.scan(`${first} ${second} ${third}`, found);
+    if (this.#epoch !== termNumbers.epoch) this.#clear();
+    const text = this.#text;
+    let end = text.write(first, 0, 'utf8');
+    text[end++] = SPACE;
+    end += text.write(second, end, 'utf8');
+    text[end++] = SPACE;
+    end += text.write(third, end, 'utf8');
+    return this.#leave(this.#scanWritten(end, 0), found);
+  }
+
+  #leave(count: number, found: FoundWords): boolean {
     found.pairs = this.#ints;
     found.start = FOUND_AT / 4;
     found.count = count;
@@ -111,7 +128,12 @@ export class WordTable {
 
   /** The number of found words, or -1. */
   #scanPiece(text: string, position: number): number {
-    const end = TEXT_AT + this.#text.write(text, 'utf8');
+    return this.#scanWritten(this.#text.write(text, 'utf8'), position);
+  }
+
+  /** The same for a text of that many bytes, which is in the memory. */
+  #scanWritten(textBytes: number, position: number): number {
+    const end = TEXT_AT + textBytes;
     let at = TEXT_AT;
     let out = FOUND_AT;
     for (;;) {

@@ -81,6 +81,29 @@ test('an erasure at any step of the purge of another leaves no key, no word and 
   assert.ok(met > 2, 'the erasures met purges');
 });
 
+test('a caller who waits for a seal takes no turns of the event loop while the seal is committed', async (t) => {
+  const { engine } = await openEngine(t);
+  await addWords(engine, 'ann');
+  const { log } = engine.store;
+  const append = log.append.bind(log);
+  let turns = 0;
+  const turnsOfCommits: number[] = [];
+  t.mock.method(log, 'append', async (change: Parameters<typeof append>[0]) => {
+    const before = turns;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    turnsOfCommits.push(turns - before);
+    return append(change);
+  });
+  const immediate = globalThis.setImmediate;
+  t.mock.method(globalThis, 'setImmediate', (run: () => void) => {
+    turns += 1;
+    return immediate(run);
+  });
+  await engine.write('flush', context, {});
+  assert.notEqual(turnsOfCommits.length, 0, 'the seal was committed');
+  assert.ok(Math.max(...turnsOfCommits) < 10, `turns during each commit: ${turnsOfCommits}`);
+});
+
 test('a tail is sealed later when the other shards of its thread hold little', () => {
   const cases: readonly (readonly [own: number, ofThread: number, full: boolean])[] = [
     [TAIL_GRAINS_SHARED - 1, THREAD_TAIL_GRAINS * 4, false],

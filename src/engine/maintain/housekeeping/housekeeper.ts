@@ -55,7 +55,8 @@ export class Housekeeper {
   /** True for tails of that many grains and memories that are worth the way to another thread. */
   readonly #isLarge: (grains: number, memories: number) => boolean;
   #job: Job | undefined;
-  #committing = false;
+  /** The commit of the running job's result. */
+  #commit: Promise<void> | undefined;
   #driving = false;
   #paused = false;
   /** Callers of `pause` take turns: it resolves when the previous one has resumed. */
@@ -90,7 +91,7 @@ export class Housekeeper {
   run(budgetMs: number): boolean {
     const until = performance.now() + budgetMs;
     do {
-      if (this.#committing || this.#paused || this.#stopped || this.#isWaiting) return false;
+      if (this.#waits || this.#paused || this.#stopped) return false;
       this.#job ??= this.#next();
       if (this.#job === undefined) return false;
       const step = this.#step(this.#job);
@@ -99,14 +100,14 @@ export class Housekeeper {
     return true;
   }
 
-  /** True while the running job waits for another thread. */
-  get #isWaiting(): boolean {
-    return this.#store.index.sealsElsewhere !== undefined;
+  /** True while the running job waits for its commit or for another thread. */
+  get #waits(): boolean {
+    return this.#commit !== undefined || this.#store.index.sealsElsewhere !== undefined;
   }
 
-  /** A turn of the event loop, or the end of another thread's work if the running job waits for it. */
+  /** A turn of the event loop, or the end of what the running job waits for: its commit, or another thread's work. */
   async #turn(): Promise<void> {
-    await (this.#store.index.sealsElsewhere ?? new Promise((resolve) => setImmediate(resolve)));
+    await (this.#commit ?? this.#store.index.sealsElsewhere ?? new Promise((resolve) => setImmediate(resolve)));
   }
 
   /** Runs one slice of a job; undefined when it failed, which ends the job. */
@@ -136,9 +137,9 @@ export class Housekeeper {
     this.#lastPause = promise;
     await before;
     this.#endPause = resolve;
-    while (this.#job !== undefined || this.#committing) {
+    while (this.#job !== undefined || this.#commit !== undefined) {
       if (this.#stopped) throw gone();
-      if (!this.#committing) this.run(10);
+      if (this.#commit === undefined) this.run(10);
       await this.#turn();
     }
     this.#paused = true;
@@ -162,7 +163,7 @@ export class Housekeeper {
     await this.sealed(this.#store.log.nextSequence - 1);
     for (;;) {
       if (this.#stopped) throw gone();
-      if (!this.#committing && !this.#isWaiting && !this.run(10) && !this.#committing && !this.#isWaiting) return;
+      if (!this.#waits && !this.run(10) && !this.#waits) return;
       await this.#turn();
     }
   }
@@ -253,9 +254,8 @@ export class Housekeeper {
       this.#finished(job);
       return;
     }
-    this.#committing = true;
     const committed = state.length === 0 ? Promise.resolve() : this.#queue.commitState(state);
-    committed
+    this.#commit = committed
       .then(() => {
         this.#store.damage.committed(damaged);
         if (change !== undefined) this.#store.index.commit(change);
@@ -273,7 +273,7 @@ export class Housekeeper {
   }
 
   #finished(job: Job, error?: unknown): void {
-    this.#committing = false;
+    this.#commit = undefined;
     this.#job = undefined;
     if (error !== undefined) {
       if (!(error instanceof EngineError)) {

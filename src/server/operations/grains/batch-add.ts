@@ -67,13 +67,15 @@ const Output = Type.Object({
 
 const ENVELOPE = new Set(['grain_type', 'options', 'purpose']);
 
-/** Runs `read` and turns its EngineError into the item's error, so that one item cannot fail the batch. */
-function itemOf(grainType: unknown, read: () => JsonObject): BatchItem {
+/**
+ * Reads the fields from `source` and turns an EngineError into the item's error, so that one item cannot fail the batch.
+ */
+function itemOf<T>(grainType: unknown, read: (source: T) => JsonObject, source: T): BatchItem {
   const shown = typeof grainType === 'string' ? grainType : '';
   try {
     if (grainType === undefined || grainType === null || grainType === '') throw missing('grain_type');
     if (typeof grainType !== 'string') throw mistyped('grain_type', 'string');
-    return { grainType: checkedGrainType(grainType), fields: read() };
+    return { grainType: checkedGrainType(grainType), fields: read(source) };
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
     return { grainType: shown, refused: error.toWire() };
@@ -108,13 +110,14 @@ function sharedTags(tags: unknown): readonly string[] {
 
 function readGrain(grain: unknown, shared: Shared): BatchItem {
   const body: Members = isMembers(grain) ? grain : {};
-  return itemOf(body['grain_type'], () => {
+  const read = (): JsonObject => {
     if (body['fields'] === undefined || body['fields'] === null) throw missing('fields');
     const fields = fieldsOf(body, ENVELOPE);
     if (shared.namespace !== undefined) fields['namespace'] ??= shared.namespace;
     if (shared.tags.length > 0) fields['tags'] = mergedTags(fields['tags'], shared.tags);
     return fields;
-  });
+  };
+  return itemOf(body['grain_type'], read, undefined);
 }
 
 /** The item's tags, then the shared tags that it lacks. The shard refuses tags that are not a list. */
@@ -129,12 +132,19 @@ function readItems(message: BatchAddRequest): unknown {
     message.items.map(({ fieldsJson }) => fieldsJson),
     'the batch',
   );
-  const items = message.items.map((item) => itemOf(item.grainType, () => fieldsOfText(item)));
+  const items = message.items.map(itemOfMessage);
   const options: AddOptionsInput = {};
-  for (const item of message.items)
-    for (const name of ['extractEventDate', 'autoRelate', 'extractMemories', 'sync'] as const)
-      if (item.options?.[name] === true) options[name] = true;
+  for (let i = 0; i < message.items.length; i++) {
+    const given = message.items[i]!.options;
+    if (given !== undefined) for (const name of OPTION_NAMES) if (given[name] === true) options[name] = true;
+  }
   return { items, options };
+}
+
+const OPTION_NAMES = ['extractEventDate', 'autoRelate', 'extractMemories', 'sync'] as const;
+
+function itemOfMessage(item: AddRequest): BatchItem {
+  return itemOf(item.grainType, fieldsOfText, item);
 }
 
 function fieldsOfText(item: AddRequest): JsonObject {
