@@ -3,6 +3,7 @@
 import { numbersOf, type PdfFile } from './file.ts';
 import { type Font, readFont } from './fonts.ts';
 import type { PdfLine } from './page-lines.ts';
+import { RIGHT_TO_LEFT } from './reading-order.ts';
 import {
   Bytes,
   type Dictionary,
@@ -57,8 +58,6 @@ const STATES_MAX = 512;
 const BLANK_GAP = 0.15;
 /** Baselines closer than this part of the size are one line, with its superscripts. */
 const LINE_RISE = 0.5;
-/** Hebrew, Arabic and their like: their order on the page is not that of reading, which PDF.js restores. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 /** Of an operator; undefined behind the last. */
 type Operands = readonly (Value | undefined)[];
@@ -265,6 +264,7 @@ export class PageText {
     this.unknown += unknown;
     // A font whose codes are their characters gives the string itself.
     const isLatin = text === value.latin1;
+    // Its order on the page is not that of reading, which the other reader restores.
     if (!isLatin && RIGHT_TO_LEFT.test(text)) throw new Unusual('text from right to left');
     const [a, b, c, d] = this.#lineMatrix;
     const along = a * ctm[0] + b * ctm[2];

@@ -97,6 +97,19 @@ test('both readers give the same words of files that a library writes', async ()
   }
 });
 
+test('text from right to left, which a page shows piece by piece from its left end, is read in its order', async () => {
+  const map =
+    '1 begincodespacerange <0000> <ffff> endcodespacerange ' +
+    '6 beginbfchar <0001> <05d0> <0002> <05d1> <0003> <05d2> <0004> <0028> <0005> <0029> <0006> <fef9> endbfchar';
+  // A bracketed word, a blank and another word, then a number: the first word of the line is at its right end.
+  const content =
+    'BT /F2 10 Tf 50 700 Td (25) Tj ET BT /F1 10 Tf 80 700 Td <0004> Tj 10 0 Td <00020001> Tj 20 0 Td <0005> Tj ' +
+    '40 0 Td <00010003> Tj 40 0 Td <0006> Tj ET';
+  const fonts = `${COMPOSITE} ${HELVETICA.replace('/F1', '/F2')}`;
+  const bytes = pageOf(content, fonts, [FORM, { dictionary: '', bytes: Buffer.from(map) }]);
+  assert.deepEqual(wordsOf(await readByPdfJs(new Uint8Array(bytes), DOCUMENT_LIMITS)), ['\u0644\u0625 גא (אב) 25']);
+});
+
 test('both readers give the outline', async () => {
   const more = [
     FORM,

@@ -3,6 +3,7 @@
 import { getDocumentProxy } from 'unpdf';
 import { type DocumentLimits, tooLarge, unreadable } from '../limits.ts';
 import type { OutlineEntry, PdfLine, PdfText } from './page-lines.ts';
+import { inReadingOrder, type LinePiece } from './reading-order.ts';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -52,19 +53,24 @@ type Item = Awaited<ReturnType<Awaited<ReturnType<PdfDocument['getPage']>>['getT
 
 function linesOfItems(items: readonly Item[]): PdfLine[] {
   const lines: PdfLine[] = [];
-  let [text, size, y] = ['', 0, 0];
+  let pieces: LinePiece[] = [];
+  let [size, y] = [0, 0];
+  const end = (): void => {
+    const text = inReadingOrder(pieces);
+    if (text.trim() !== '') lines.push({ text, size, y });
+    pieces = [];
+    size = 0;
+  };
   for (const item of items) {
     if (!('str' in item)) continue;
-    text += item.str;
+    pieces.push({ text: item.str, x: Number(item.transform[4]) });
     if (item.str.trim() !== '') {
       size = Math.max(size, item.height);
       y = Number(item.transform[5]);
     }
-    if (!item.hasEOL) continue;
-    if (text.trim() !== '') lines.push({ text, size, y });
-    [text, size] = ['', 0];
+    if (item.hasEOL) end();
   }
-  if (text.trim() !== '') lines.push({ text, size, y });
+  end();
   return lines;
 }
 
