@@ -110,5 +110,5 @@ test('a failure inside of an answer fails the command after what was said', asyn
   const { code, stdout, stderr } = await granary(here('chat', 'hello', '--temporary'));
   assert.notEqual(code, 0);
   assert.match(stdout, /^Well/);
-  assert.match(stderr, /LLM-E002/);
+  assert.match(stderr, /^granary: LLM-E002: the provider own broke off its answer$/m);
 });

@@ -69,9 +69,11 @@ test('ask prints the passages with their sources, and a model answers from them'
   assert.equal(asked.code, 0, asked.stderr);
   assert.equal(asked.stdout, 'Thirty days [1].\n\n[1] handbook.md, Handbook > Leave\n');
   const told = JSON.stringify(models.chats[0]?.body.messages);
-  assert.match(told, /<passage>.*thirty days of leave/);
+  assert.match(told, /<passage-([0-9a-f]{16})>.*thirty days of leave.*<\/passage-\1>/);
   const nothing = await granary(here('ask', 'anything', '--memory', 'default'));
   assert.match(nothing.stdout, /holds nothing about this/);
+  const empty = await granary(here('ask', ' '));
+  assert.deepEqual([empty.code, empty.stderr], [2, 'granary: USAGE: the question is empty\n']);
 });
 
 async function configured(path: string, json: object): Promise<void> {

@@ -1,11 +1,12 @@
 // `granary ask`: answers a question from what the memory holds, with its sources. A model answers in sentences; without one
 // the best passages are printed.
+import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { framesOf } from './event-frames.ts';
-import { Failure } from './failure.ts';
+import { Failure, failureOfEvent, usage } from './failure.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import { clipped, printable, printJson, printLine, printNote, terminalColumns } from './output.ts';
 
@@ -44,6 +45,7 @@ export function registerAsk(program: Command): void {
 
 async function ask(words: string[], options: AskOptions): Promise<void> {
   const question = words.join(' ').trim();
+  if (question === '') throw usage('the question is empty');
   const { withConnection } = await import('./connection.ts');
   await withConnection(options, async (connection) => {
     const passages = await passagesFor(connection, question, options);
@@ -119,7 +121,7 @@ async function printAnswer(
   const path = `/memories/${encodeURIComponent(memory)}/chat/stream`;
   let answer = '';
   for await (const { event, data } of framesOf(connection.download(path, { json: body }))) {
-    if (event === 'error') throw new Failure(String(data['code']), String(data['message']));
+    if (event === 'error') throw failureOfEvent(data);
     if (event !== 'text') continue;
     const delta = String(data['delta']);
     answer += delta;
@@ -133,10 +135,12 @@ async function printAnswer(
     printLine(`[${at + 1}] ${printable(source)}`);
 }
 
-/** Passages are data: the model is told so, and each one is marked off. */
+/** Passages are data: the model is told so, and each one is marked off by a word that no passage can know. */
 function instructions(passages: readonly Passage[]): string {
+  const mark = `passage-${randomBytes(8).toString('hex')}`;
   const shown = passages.map(
-    ({ source, text }, at) => `[${at + 1}] (${source})\n<passage>\n${text.slice(0, PASSAGE_CHARS_MAX)}\n</passage>`,
+    ({ source, text }, at) =>
+      `[${at + 1}] (${printable(source)})\n<${mark}>\n${text.slice(0, PASSAGE_CHARS_MAX)}\n</${mark}>`,
   );
   return [
     'Answer the question from these passages alone, in a few sentences, and put the number of each passage that you use',

@@ -3,7 +3,7 @@ import { defined } from '../engine/base/defined.ts';
 import { type JsonObject, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { framesOf } from './event-frames.ts';
-import { Failure } from './failure.ts';
+import { failureOfEvent } from './failure.ts';
 import type { ServerOptions } from './options.ts';
 import { clipped, printable, printJson, printLine, printNote, terminalColumns, utc } from './output.ts';
 
@@ -114,7 +114,7 @@ export class ChatTalk {
         const next = await Promise.race([frames.next(), stopped]);
         if (next === 'stopped' || next.done === true) break;
         const { event, data } = next.value;
-        if (event === 'error') throw new Failure(String(data['code']), String(data['message']));
+        if (event === 'error') throw failureOfEvent(data);
         if (event === 'done') done = data;
         if (event === 'text') {
           const delta = String(data['delta']);

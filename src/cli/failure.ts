@@ -32,12 +32,21 @@ const NO_KEY =
   'the server requires an API key: give --api-key or GRANARY_API_KEY. The key in keys/bootstrap.key of a data directory is ' +
   'sent only to the server of that directory';
 
+/** The failure that an event of a stream tells of. Its message begins with its code, as those of answers do. */
+export function failureOfEvent({ code, message }: Readonly<Record<string, unknown>>): Failure {
+  return new Failure(String(code), withoutCode(String(code), String(message)));
+}
+
+function withoutCode(code: string, message: string): string {
+  return message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
+}
+
 /** Code and message of any thrown value. EngineError messages begin with their code, which is removed. */
 export function failureOf(error: unknown): { readonly code: string; readonly text: string } {
   if (error instanceof Failure) return { code: error.code, text: error.code === 'AUT-E005' ? NO_KEY : error.message };
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const { code, message } = error;
-    return { code, text: message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message };
+    return { code, text: withoutCode(code, message) };
   }
   return { code: 'SYS-E001', text: error instanceof Error ? error.message : String(error) };
 }

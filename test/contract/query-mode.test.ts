@@ -64,6 +64,7 @@ test('another mode is refused', async () => {
   ] as const) {
     const inBody = await library.http(path, { ...question, query_mode: 'loose' });
     assert.deepEqual([inBody.status, inBody.code], [400, 'VAL-E001']);
+    assert.match(inBody.json.error.message, /`query_mode` must be one of natural, operators$/);
     const inHeader = await library.http(path, question, { 'x-query-mode': 'loose' });
     assert.deepEqual([inHeader.status, inHeader.code], [400, 'VAL-E001']);
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EngineError } from '../../engine/base/errors.ts';
 import { ModelLists } from './model-lists.ts';
 import { providerServer, testModels } from './testing/server.ts';
 
@@ -48,4 +49,24 @@ test('a list is asked once for all who wait, kept for ten minutes, and replaced 
     ['assigned'],
   );
   assert.equal(asked.length, 3);
+});
+
+test('an address that is no model service is an error that names it', async (t) => {
+  let answer = { status: 200, type: 'text/html', body: '<html></html>' };
+  const { url } = await providerServer(t, (response) => {
+    response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
+  });
+  const { providers, outgoing, clock } = testModels(t);
+  await providers.put({ id: 'own', kind: 'openai_compatible', baseUrl: `${url}/v1` }, 'test');
+  const lists = new ModelLists({ providers, outgoing, nowMs: () => clock.nowMs() });
+  const asked = () => lists.ask(providers.get('own'), new AbortController().signal);
+  const wrong = (words: RegExp) => (error: unknown) =>
+    error instanceof EngineError && error.code === 'LLM-E002' && words.test(error.message);
+  await assert.rejects(asked, wrong(/the provider own answered with a page \(text\/html\).* base_url/));
+  answer = { status: 200, type: 'application/json', body: '{"hello"' };
+  await assert.rejects(asked, wrong(/the provider own gave no list of models: check its base_url/));
+  answer = { ...answer, body: '{"hello": 1}' };
+  await assert.rejects(asked, wrong(/the provider own gave no list of models: check its base_url/));
+  answer = { ...answer, status: 404 };
+  await assert.rejects(asked, wrong(/the provider own has nothing at \/v1\/models \(404\): check its base_url/));
 });

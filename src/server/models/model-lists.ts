@@ -1,5 +1,6 @@
 // The models of each provider: asked of it, kept for some minutes, and known by heart when it does not answer.
 import { defined } from '../../engine/base/defined.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import { MODEL_LIST_BYTES_MAX, MODEL_LIST_MAX, MODEL_NAME_CHARS_MAX } from '../../engine/base/limits.ts';
 import { KNOWN_MODELS, type ModelInfo, modelInfo } from './capabilities.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -101,7 +102,8 @@ export class ModelLists {
       signal,
       bytesMax: MODEL_LIST_BYTES_MAX,
     });
-    return modelsOf(provider, await answer.json());
+    const text = await answer.text();
+    return modelsOf(provider, jsonOf(text));
   }
 
   /** The models known without asking: the usual ones of the kind, and those that roles have. */
@@ -122,10 +124,20 @@ export function authorization({ kind, apiKey }: Provider): Record<string, string
   return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
 }
 
-/** `{data: [{id, …}]}`, as both interfaces have it. Members of other forms are left out. */
+/** Undefined for a text that is not JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `{data: [{id, …}]}`, as both interfaces have it. Members of other forms are left out. LLM-E002 for anything else. */
 function modelsOf(provider: Provider, answer: unknown): readonly ModelInfo[] {
   const { data } = isObject(answer) ? answer : { data: undefined };
-  if (!Array.isArray(data)) throw new Error('a list of models without data');
+  if (!Array.isArray(data))
+    throw new EngineError('LLM-E002', `the provider ${provider.id} gave no list of models: check its base_url`);
   const models = new Map<string, ModelInfo>();
   for (const item of data.slice(0, MODEL_LIST_MAX) as readonly unknown[]) {
     if (!isObject(item)) continue;

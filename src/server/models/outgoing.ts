@@ -86,8 +86,11 @@ export class Outgoing {
       return { error: failure(request, unreachable(error)), again: refusalOf(error) === undefined, retryAfter: null };
     }
     const { statusCode: status, headers } = answer;
-    if (status >= 200 && status < 300) return responseOf(answer, request);
+    const type = headers['content-type'];
+    const isPage = typeof type === 'string' && type.toLowerCase().startsWith('text/html');
+    if (status >= 200 && status < 300 && !isPage) return responseOf(answer, request);
     await discard(answer);
+    if (status < 300) return { error: failure(request, PAGE), again: false, retryAfter: null };
     const { 'retry-after': after } = headers;
     const again = status >= 500 || RETRIED.has(status);
     return { error: errorOf(status, request), again, retryAfter: typeof after === 'string' ? after : null };
@@ -137,6 +140,8 @@ export class Outgoing {
 
 /** The provider does not take the request as it is. */
 export class Rejected extends EngineError {}
+
+const PAGE = 'answered with a page (text/html) in place of its interface: check its base_url';
 
 interface Failure {
   readonly error: EngineError;
@@ -197,7 +202,14 @@ async function nextOf(pieces: AsyncIterator<Uint8Array>, request: Request): Prom
 }
 
 function errorOf(status: number, request: Request): EngineError {
-  if (status === 404) return new EngineError('LLM-E003', `${nameOf(request)} does not know this model (404)`);
+  const { pathname } = new URL(request.url);
+  if (status === 404 && request.method === 'GET')
+    return failure(request, `has nothing at ${pathname} (404): check its base_url`);
+  if (status === 404)
+    return new EngineError(
+      'LLM-E003',
+      `${nameOf(request)} does not know this model, or has nothing at ${pathname} (404)`,
+    );
   if (status >= 300 && status < 400) return failure(request, 'answered with a redirect, which is not followed');
   if (status === 401 || status === 403) return failure(request, `rejects the server's API key (${status})`);
   if (status === 429) return failure(request, 'allows no more requests at present (429)');

@@ -50,14 +50,24 @@ function asEngineError(errors: readonly SchemaError[], value: unknown, paged: bo
   if (first.keyword === 'type') return mistyped(path, 'type' in first.params ? String(first.params.type) : 'another');
   if (first.keyword === 'enum' && 'allowedValues' in first.params && Array.isArray(first.params.allowedValues))
     return outsideList(path, valueAt(value, first.instancePath), first.params.allowedValues);
+  if (first.keyword === 'const')
+    return outsideList(path, valueAt(value, first.instancePath), constantsAt(errors, first.instancePath));
   return refusal('VAL-E001', path, `\`${path}\` ${first.message}`, first.message);
+}
+
+/** The constants that a value could have been: each branch of a union has an error of its own. */
+function constantsAt(errors: readonly SchemaError[], instancePath: string): readonly unknown[] {
+  return errors.flatMap(({ keyword, instancePath: at, params }) =>
+    keyword === 'const' && at === instancePath && 'allowedValue' in params ? [params.allowedValue] : [],
+  );
 }
 
 /** The error for a value outside an enum: it has the wrong type, or is another string. */
 function outsideList(path: string, value: unknown, allowed: readonly unknown[]): EngineError {
   if (typeof value !== 'string') return mistyped(path, 'string');
   // An empty string stands for the default.
-  const issue = `must be one of ${allowed.filter((one) => one !== '').join(', ')}`;
+  const named = allowed.filter((one) => one !== '');
+  const issue = `must be ${named.length === 1 ? '' : 'one of '}${named.join(', ')}`;
   return refusal('VAL-E001', path, `\`${path}\` ${issue}`, issue);
 }
 

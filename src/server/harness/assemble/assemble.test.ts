@@ -101,6 +101,8 @@ test('every named query shows a grain from each of its sources', async () => {
   const hashes = new Map<string, string>();
   for (const [kind, [type, fields]] of Object.entries(GRAINS)) hashes.set(kind, await add(type, fields));
   await add('belief', { subject: 'Bob', relation: 'bought', object: 'a kettle', user_id: 'bob' });
+  const search = { tool_name: 'recall', input: { query: 'kettle' }, content: 'found: a kettle leaks', user_id: 'ann' };
+  await add('action', search);
   for (const name of QUERY_NAMES) {
     const slug = name.replaceAll('_', '-');
     await post(`/harnesses/${slug}/provision`, { goal: 'Sell a kettle', assemble_query: name });
@@ -112,6 +114,7 @@ test('every named query shows a grain from each of its sources', async () => {
     assert.deepEqual(warnings, []);
     assert.ok(text.startsWith('<context>') && !text.includes('Bob'), text);
     assert.ok(!text.includes('Sell a kettle'), 'the goals of harnesses are no data');
+    assert.ok(!text.includes('found: a kettle'), 'the results of searches are there themselves');
     assert.ok(tokens > 0 && tokens <= 4_000);
     const checked = labelsOf(name).map((label) => {
       if (SHOWN_BEFORE.has(`${name} ${label}`)) return label;

@@ -1,6 +1,7 @@
 // The assemble queries that have a name, one for each template. The conversation itself is not among their sources: the
 // model gets it as messages. The goal, the workflow and the tools of the definition are told to the model beside them.
 import { TOKEN_BUDGET_DEFAULT } from '../../../engine/base/limits.ts';
+import { RECALL_TOOL } from '../../../engine/calls/recall-actions.ts';
 
 /** Options of a query. */
 export interface NamedFor {
@@ -23,6 +24,8 @@ interface Source {
 type Sources = readonly Source[];
 
 const SPOKEN = 'role IN ("user", "assistant", "system", "tool")';
+/** Searches of a model: their results repeat grains that the other sources find. */
+const SEARCHED = `tool_name = "${RECALL_TOOL}"`;
 const OPEN_GOALS = 'goal_state IN ("active", "suspended") AND tags EXCLUDE ["granary:harness"]';
 
 /** Chunks of documents, and other events that nobody said in a conversation. */
@@ -91,7 +94,7 @@ const QUERIES: Readonly<Record<string, Sources>> = {
     {
       label: 'steps_tried',
       recall: 'RECALL actions LIKE $query',
-      where: 'NOT action_phase = "definition"',
+      where: `NOT action_phase = "definition" AND NOT ${SEARCHED}`,
       stage: 'LIMIT 6',
     },
     earlier(6),
