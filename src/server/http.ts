@@ -230,9 +230,9 @@ async function bodyOf(request: HttpRequest, row: HttpRow, { jsonBytes, readJson 
       return { json: await readJson(bytes), file: undefined, bytes };
     }
     case 'file': {
-      const { fileName, bytes } = await fileUpload(request);
+      const { fileName, bytes, otherParts } = await fileUpload(request);
       // The boundary differs each time a form is sent.
-      return { json: undefined, file: { name: fileName, bytes }, bytes };
+      return { json: undefined, file: { name: fileName, bytes, otherParts }, bytes };
     }
     default:
       return unreachable(row.body);

@@ -140,4 +140,23 @@ for (const [listener, partitions] of [
       assert.match(warnings.join(), /chunk_size/);
       assert.equal((await importing(path, HANDBOOK, 'a.md', '?chunk_size=50')).duplicates, 0);
     });
+
+    test('options in parts of the form are not read, and named', async () => {
+      const path = `${await memory()}/import-document`;
+      const form = () => {
+        const made = formOf(HANDBOOK, 'a.md');
+        made.append('config', '{"chunk_size":50}');
+        made.append('chunk_size', '50');
+        return made;
+      };
+      const { chunks, warnings } = await http.call('POST', path, { body: form() });
+      assert.equal(chunks, 1);
+      assert.deepEqual(
+        warnings,
+        ['config', 'chunk_size'].map(
+          (part) => `the part \`${part}\` of the form was ignored: options go into the query`,
+        ),
+      );
+      await refused(http.call('POST', path, { body: form(), headers: { 'x-strict': '1' } }), 'VAL-E001');
+    });
   });

@@ -38,7 +38,8 @@ test('the part named file is returned, with its name and type', async () => {
     { name: 'file', file: 'grâins.mg', type: 'application/vnd.mg', content },
     { name: 'other', file: 'x.txt', content: 'passed over' },
   );
-  const { fileName, contentType, bytes } = await fileUpload(upload(body));
+  const { fileName, contentType, bytes, otherParts } = await fileUpload(upload(body));
+  assert.deepEqual(otherParts, ['config', 'other']);
   assert.equal(fileName, 'grâins.mg');
   assert.equal(contentType, 'application/vnd.mg');
   assert.ok(content.equals(bytes));

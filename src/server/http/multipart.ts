@@ -1,4 +1,4 @@
-// Uploads: multipart/form-data with a file part named `file`. Other parts are ignored; some clients add a `config`.
+// Uploads: multipart/form-data with a file part named `file`. Other parts are not read, and named; some clients add a `config`.
 import busboy from 'busboy';
 import { EngineError } from '../../engine/base/errors.ts';
 import { UPLOAD_BYTES_MAX } from '../../engine/base/limits.ts';
@@ -19,6 +19,8 @@ export interface Upload {
   /** As declared by the client; default: application/octet-stream. */
   readonly contentType: string;
   readonly bytes: Uint8Array;
+  /** Names of the parts besides `file`, in order. */
+  readonly otherParts: readonly string[];
 }
 
 /**
@@ -32,19 +34,24 @@ export async function fileUpload(request: HttpRequest, bytesMax: number = UPLOAD
   if (!/^multipart\/form-data\s*(;|$)/i.test(type)) {
     throw new EngineError('VAL-E006', 'the body of this route is multipart/form-data with a part named `file`');
   }
-  const files = await fileParts(type, body, bytesMax);
+  const { files, otherParts } = await partsOf(type, body, bytesMax);
   const [file] = files;
   if (file === undefined || files.length > 1) {
     const issue = file === undefined ? 'missing field `file`' : 'more than one part `file`';
     throw new EngineError('VAL-E003', issue, { details: [{ field: PART_NAME, issue }] });
   }
-  return file;
+  return { ...file, otherParts };
 }
 
-function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<Upload[]> {
+interface Parts {
+  readonly files: Omit<Upload, 'otherParts'>[];
+  readonly otherParts: string[];
+}
+
+function partsOf(type: string, body: Uint8Array, bytesMax: number): Promise<Parts> {
   return new Promise((resolve, reject) => {
     const malformed = (): void => reject(new EngineError('VAL-E002', 'the body is not multipart'));
-    const files: Upload[] = [];
+    const { files, otherParts }: Parts = { files: [], otherParts: [] };
     let parser: busboy.Busboy;
     try {
       parser = busboy({
@@ -59,6 +66,7 @@ function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<Up
     }
     parser.on('file', (name, stream, info) => {
       if (name !== PART_NAME) {
+        otherParts.push(name);
         stream.resume();
         return;
       }
@@ -70,12 +78,13 @@ function fileParts(type: string, body: Uint8Array, bytesMax: number): Promise<Up
       // A truncated part fails here and in the parser; the parser's error is answered.
       stream.on('error', () => undefined);
     });
+    parser.on('field', (name) => otherParts.push(name));
     parser.on('partsLimit', () => reject(new EngineError('VAL-E002', `more than ${PARTS_MAX} parts`)));
     parser.on('error', malformed);
     parser.on('close', () => {
       if (files.some(({ bytes }) => bytes.byteLength > bytesMax)) {
         reject(new EngineError('LIM-E003', `the file is larger than the limit of ${bytesMax} bytes`));
-      } else resolve(files);
+      } else resolve({ files, otherParts });
     });
     void feed(parser, body);
   });

@@ -24,6 +24,8 @@ export interface HttpParts {
 export interface UploadedFile {
   readonly name: string;
   readonly bytes: Uint8Array;
+  /** Names of the parts of the form that are not read. */
+  readonly otherParts?: readonly string[] | undefined;
 }
 
 /** An HTTP answer: JSON, or one of the other kinds. */
@@ -181,8 +183,9 @@ function unknownOfHttp<Out>(face: HttpFace<Out>, input: TSchema): (parts: HttpPa
   const findInBody =
     face.read === undefined ? compileUnknown(outside) : compileUnknown(face.bodySchema, face.otherNames ?? []);
   const findMore = face.read === undefined ? undefined : face.findUnknown;
-  return ({ query, json }, into) => {
+  return ({ query, json, file }, into) => {
     unknownParameters(query, parameters, into);
+    for (const path of file?.otherParts ?? []) into.push({ path, kind: 'part', nearest: undefined });
     findInBody?.(json, into);
     findMore?.(json, into);
   };

@@ -10,7 +10,7 @@ import { isMembers, type Members } from './names.ts';
 export interface UnknownMember {
   /** As the caller wrote it: `params.limt`, `grains[3].fild`. */
   readonly path: string;
-  readonly kind: 'member' | 'parameter' | 'extra field';
+  readonly kind: 'member' | 'parameter' | 'part' | 'extra field';
   /** The nearest known name, if one is close enough. */
   readonly nearest: string | undefined;
 }
@@ -163,6 +163,7 @@ function sentence({ path, kind, nearest }: UnknownMember): string {
   const shown = `\`${shortened(path)}\``;
   const hint = nearest === undefined ? '' : `: did you mean \`${nearest}\`?`;
   if (kind === 'extra field') return `${shown} was kept as an extra field${hint}`;
+  if (kind === 'part') return `the part ${shown} of the form was ignored: options go into the query`;
   return `unknown ${kind} ${shown} was ignored${hint}`;
 }
 
@@ -182,7 +183,7 @@ export function unknownWarnings(unknown: readonly UnknownMember[]): string[] {
 export function unknownRefusal(unknown: readonly UnknownMember[]): EngineError {
   const details = unknown.slice(0, TOLD_MAX).map(({ path, kind, nearest }) => ({
     field: shortened(path),
-    issue: `unknown ${kind === 'parameter' ? 'parameter' : 'member'}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
+    issue: `unknown ${kind === 'extra field' ? 'member' : kind}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
   }));
   const first = details[0];
   const others = unknown.length === 1 ? '' : ` (and ${unknown.length - 1} more)`;
