@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
-import { OPENED_CACHE_BYTES, REPLAY_TURN_MS } from './base/limits.ts';
+import { OPENED_CACHE_BYTES, REPLAY_TURN_MS, UPLOAD_CLOSE_MS } from './base/limits.ts';
 import {
   CALL_ROWS,
   type Input,
@@ -35,9 +35,11 @@ import { FORMAT_VERSION, OLDEST_FORMAT } from './log/format.ts';
 import { type LogStamp, openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
 import type { DatabaseOptions } from './log/postgres/postgres-log.ts';
+import type { StoredFiles } from './log/postgres/stored-files.ts';
 import { openWalLog } from './log/wal/wal-log.ts';
 import type { WriteAheadOptions } from './log/wal/write-ahead.ts';
 import type { Door } from './maintain/compliance/door.ts';
+import { fetchMissing, uploadsOf, VECTORS_FOLDER } from './maintain/housekeeping/downloads.ts';
 import { Housekeeper } from './maintain/housekeeping/housekeeper.ts';
 import type { RebuildServices } from './maintain/housekeeping/rebuild.ts';
 import { Repairs } from './maintain/housekeeping/repairs.ts';
@@ -159,11 +161,13 @@ export class Engine {
     makeFolder(options.directory);
     const { shard, shards } = options;
     const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards };
-    const { stored, buckets } = await openStored(stamp, options);
+    const { stored, buckets, files } = await openStored(stamp, options);
     const log = new FixedRecordsLog(stored, isAuditRecord);
     let engine: Engine | undefined;
     try {
+      const fetched = files === undefined ? undefined : await fetchMissing(files, log, options.directory);
       engine = Engine.#over(log, buckets, options);
+      if (fetched !== undefined) engine.store.uploads = uploadsOf(engine.store, options.directory, fetched);
       await engine.#catchUp();
       return engine;
     } catch (error) {
@@ -185,7 +189,7 @@ export class Engine {
       ShardIndex.open({ directory, isCache, log: state, budget, keys: tokens });
     store.index = openIndex(liveSegmentsDirectory(options.directory, log), log);
     store.vectors = VectorIndex.open({
-      directory: join(options.directory, 'vectors'),
+      directory: join(options.directory, VECTORS_FOLDER),
       keys: tokens,
       isRemoved: (ordinal) => store.index.removed.get(ordinal),
       embedder: NO_EMBEDDER,
@@ -364,7 +368,9 @@ export class Engine {
       await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
       await this.#housekeeper.pause();
       await this.#sealVectors();
+      await this.store.uploads?.settleWithin(UPLOAD_CLOSE_MS);
     }
+    await this.store.uploads?.stop();
     await this.store.index.endSeal();
     this.store.vectors.close();
     this.store.index.close();
@@ -377,6 +383,7 @@ export class Engine {
     this.store.eventBell.close();
     this.#queue.fail(new EngineError('STO-E002', 'the shard was abandoned'));
     this.#housekeeper.stop();
+    await this.store.uploads?.stop();
     await this.store.index.endSeal();
     this.store.vectors.close();
     this.store.index.close();
@@ -403,8 +410,8 @@ async function openStored(stamp: LogStamp, options: EngineOptions): Promise<Stor
     // Loaded only where a database is named.
     const { openPostgresShard } = await import('./log/postgres/postgres-log.ts');
     const { StagedBuckets } = await import('./keys/staged-buckets.ts');
-    const { log: stored, keySlots } = await openPostgresShard(directory, stamp, database, options.directory);
-    return { stored, buckets: new StagedBuckets(basename(keysDirectory), keySlots) };
+    const { log: stored, keySlots, files } = await openPostgresShard(directory, stamp, database, options.directory);
+    return { stored, buckets: new StagedBuckets(basename(keysDirectory), keySlots), files };
   }
   // Keys exist only for an existing log. Creating a new log next to them would hide the loss behind an empty shard.
   const exists = holdsBuckets(keysDirectory);
@@ -415,4 +422,6 @@ async function openStored(stamp: LogStamp, options: EngineOptions): Promise<Stor
 interface Stored {
   readonly stored: Log;
   readonly buckets?: Buckets | undefined;
+  /** Of a shard in a database. */
+  readonly files?: StoredFiles | undefined;
 }

@@ -372,6 +372,14 @@ export const KEY_SLOTS_APPENDED_MAX = 10_000;
 export const DATABASE_PAGE_FIRST = 64;
 export const DATABASE_PAGE_RECORDS = 4_096;
 export const DATABASE_PAGE_BYTES = 4 * 1_048_576;
+/** Bytes of a part of a segment in the database, and parts that one statement reads and removes. */
+export const STORED_PART_BYTES = 1_048_576;
+export const STORED_PARTS_READ = 4;
+export const STORED_PARTS_SWEPT = 256;
+/** Between two looks for segments to upload; how long a shard that closes goes on; and the longest that a merge waits for it. */
+export const UPLOAD_LOOK_MS = 250;
+export const UPLOAD_CLOSE_MS = 2_000;
+export const UPLOAD_AHEAD_MS = 60_000;
 /** Items and bytes of the appends that are written to a log in one transaction. */
 export const WAL_PIECE_ITEMS = 4_000;
 export const WAL_PIECE_BYTES = 2 * 1_048_576;

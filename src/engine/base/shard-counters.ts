@@ -22,6 +22,9 @@ export interface ShardCounts {
   readonly recallSeconds: Readonly<Record<RecallStage, Counted>>;
   readonly seals: number;
   readonly merges: number;
+  /** Files that were uploaded to a database, and attempts that failed. */
+  readonly uploads: number;
+  readonly uploadFailures: number;
   /** Memories whose index blocks are still to be rewritten after an erasure. */
   readonly pendingPurges: number;
   /** The cache of opened grains. */
@@ -51,6 +54,8 @@ export class ShardCounters {
   };
   seals = 0;
   merges = 0;
+  uploads = 0;
+  uploadFailures = 0;
 
   /** Counts a stage that began at `fromMs` of this process. Returns the present time, where the next stage begins. */
   stage(stage: RecallStage, fromMs: number): number {
@@ -74,6 +79,8 @@ export class ShardCounters {
       },
       seals: this.seals,
       merges: this.merges,
+      uploads: this.uploads,
+      uploadFailures: this.uploadFailures,
       pendingPurges,
       opened,
     };

@@ -36,6 +36,7 @@ import type { KeptGrain, OpenedCache } from './opened-cache.ts';
 import { RecentMap } from './recent-map.ts';
 import { NEXT_KEY_STATE, oldBlobKeyState, purgeState } from './state-names.ts';
 import { OpenedGrain, type StoredGrain } from './stored-grain.ts';
+import type { Uploads } from './uploads.ts';
 
 /**
  * Memories kept open. Others are opened again at their next use. The number is far above the memories of one group:
@@ -61,6 +62,8 @@ export class Store {
   vectors!: VectorIndex;
   /** Set together with `index`, of whose heap budget it takes a part. */
   opened!: OpenedCache;
+  /** Set after the index, where the shard lies in a database. */
+  uploads: Uploads | undefined;
   /** Memories that may hold grains without vectors, in the order in which they were last examined. */
   readonly vectorsBehind = new Set<number>();
   /** Memories among them that were written to since their newest grains were examined. */

@@ -120,6 +120,7 @@ export function shardFamilies(sources: ShardSources): Family[] {
     purges(async () => (await scrapes.seen()).counts),
     summed('granary_seals_total', 'Tails that were sealed into a segment.', ({ seals }) => seals),
     summed('granary_merges_total', 'Merges of segments.', ({ merges }) => merges),
+    ...uploadFamilies(summed),
     ...openedFamilies(summed, async () => (await scrapes.seen()).counts),
     ...workerFamilies(sources),
   ];
@@ -134,10 +135,24 @@ function purges(seen: () => Promise<readonly ShardCounts[]>): Family {
   };
 }
 
-function openedFamilies(
-  summed: (name: string, help: string, read: (counts: ShardCounts) => number) => Family,
-  seen: () => Promise<readonly ShardCounts[]>,
-): Family[] {
+type Summed = (name: string, help: string, read: (counts: ShardCounts) => number) => Family;
+
+function uploadFamilies(summed: Summed): Family[] {
+  return [
+    summed(
+      'granary_segment_uploads_total',
+      'Files of segments and vectors that were uploaded to the database.',
+      ({ uploads }) => uploads,
+    ),
+    summed(
+      'granary_segment_upload_failures_total',
+      'Attempts to upload segments that failed; each is tried again.',
+      ({ uploadFailures }) => uploadFailures,
+    ),
+  ];
+}
+
+function openedFamilies(summed: Summed, seen: () => Promise<readonly ShardCounts[]>): Family[] {
   return [
     {
       name: 'granary_opened_cache_bytes',

@@ -16,6 +16,8 @@ export interface SegmentChange {
   readonly state: readonly StateEntry[];
   /** The `sealedSequence` after the change. */
   readonly sealedSequence: Sequence;
+  /** Path of the file that it adds, if any. */
+  readonly file: string | undefined;
 }
 
 interface Pending {
@@ -56,6 +58,7 @@ export class SegmentChanges {
         return stateOf();
       },
       sealedSequence: edit.sealedSequence ?? this.#segments.sealedSequence,
+      file: edit.added?.path,
     };
   }
 

@@ -1,7 +1,7 @@
 // The local copy of a log whose truth is in the database: an LMDB that may be deleted at any time. A file beside it tells
 // which owner wrote it. The database confirms that owner, or the copy is deleted and filled again.
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { basename, join, relative, sep } from 'node:path';
 import { replaceFile, syncDirectory } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import { LogFiller } from '../lmdb/filler.ts';
@@ -10,6 +10,7 @@ import type { Sequence } from '../log.ts';
 import type { Database, Sql } from './database.ts';
 import type { Taken } from './lease.ts';
 import { PageReader } from './pages.ts';
+import { hasDigest, listFiles } from './stored-files.ts';
 
 const MARK_FILE = 'copy.json';
 
@@ -27,8 +28,8 @@ export interface CopyOptions {
   readonly store: string;
   readonly taken: Taken;
   /**
-   * A folder around the copy. All else in it follows from the log as the owner of the copy had it, and is deleted when another
-   * one has had the shard since.
+   * A folder around the copy. All else in it follows from the log as the owner of the copy had it. When another one has had the
+   * shard since, only the files that the database has too are kept.
    */
   readonly derived?: string | undefined;
 }
@@ -47,7 +48,7 @@ export interface Filled {
 export async function fillCopy(database: Database, options: CopyOptions): Promise<Filled> {
   const { directory, stamp, store, taken } = options;
   const kept = await openTrusted(database, options);
-  if (kept === undefined || readMark(directory)?.token !== taken.token - 1) deleteDerived(options);
+  if (kept === undefined || readMark(directory)?.token !== taken.token - 1) await deleteDerived(database, options);
   const filler = kept ?? openNew(directory, stamp);
   let count: number;
   try {
@@ -103,10 +104,19 @@ async function isOf(database: Database, shard: number, { token, mark }: CopyMark
   return isOwner && Number(own['appends']) <= appends && appends <= Number(next['appends']);
 }
 
-function deleteDerived({ directory, derived }: CopyOptions): void {
+async function deleteDerived(database: Database, { directory, derived, stamp }: CopyOptions): Promise<void> {
   if (derived === undefined || !existsSync(derived)) return;
-  for (const name of readdirSync(derived))
-    if (name !== basename(directory)) rmSync(join(derived, name), { recursive: true, force: true });
+  const stored = new Map((await listFiles(database, stamp.shard)).map((file) => [file.name, file]));
+  const entries = readdirSync(derived, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    const name = relative(derived, path).replaceAll(sep, '/');
+    if (entry.isDirectory() || name.startsWith(`${basename(directory)}/`)) continue;
+    const file = stored.get(name);
+    const isStored = file !== undefined && statSync(path).size === file.bytes && (await hasDigest(path, file.digest));
+    if (!isStored) rmSync(path, { force: true });
+  }
+  for (const entry of entries) if (entry.isDirectory()) syncDirectory(join(entry.parentPath, entry.name));
   syncDirectory(derived);
 }
 

@@ -5,7 +5,8 @@ import { EngineError } from '../../base/errors.ts';
 import { Database } from './database.ts';
 import { Lease } from './lease.ts';
 import { migrate, openStore } from './migrate.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { SCHEMA_STEPS, SCHEMA_VERSION } from './schema.ts';
+import { StoredFiles } from './stored-files.ts';
 
 test('tables are made once, and those of another version are refused', async (t) => {
   const found = await testDatabase(t);
@@ -65,5 +66,23 @@ test('wrong credentials and an address where nothing listens are told without th
       assert.ok(!error.message.includes(url.password));
       return true;
     });
+  }
+});
+
+test('tables of each earlier version are brought to this one, with what they hold', async (t) => {
+  for (let version = 1; version < SCHEMA_VERSION; version++) {
+    const found = await testDatabase(t);
+    if (found === undefined) return;
+    const database = await Database.open(found.url);
+    t.after(() => database.close());
+    for (const statement of SCHEMA_STEPS.slice(0, version).flat()) await database.ask((sql) => sql.unsafe(statement));
+    await database.ask((sql) => sql`INSERT INTO granary_store VALUES (1, ${version}, ${Buffer.alloc(16, 1)}, 1)`);
+    await database.ask((sql) => sql`INSERT INTO granary_records VALUES (0, 1, ${Buffer.from('kept')})`);
+    assert.equal(await migrate(database, 4), version);
+    assert.deepEqual(await openStore(database), { version: SCHEMA_VERSION, mark: '01'.repeat(16), shards: 1 });
+    const [row] = await database.ask((sql) => sql`SELECT frame FROM granary_records`);
+    assert.equal(String(row?.['frame']), 'kept');
+    const files = new StoredFiles(database, { shard: 0, token: 1 });
+    assert.deepEqual(await files.list(), []);
   }
 });

@@ -11,6 +11,7 @@ import { readKeySlots } from './key-slots.ts';
 import { Lease, type LeaseOptions, logName, shardName } from './lease.ts';
 import { openStore } from './migrate.ts';
 import { PostgresJournal } from './postgres-journal.ts';
+import { StoredFiles } from './stored-files.ts';
 
 export interface PostgresLogOptions extends LeaseOptions {
   readonly database: Database;
@@ -28,6 +29,8 @@ export interface PostgresShard {
   /** The number of this owner. */
   readonly token: number;
   readonly keySlots: readonly (readonly [id: number, slot: Buffer])[];
+  /** Its segments and vectors in the database. They use the log's connections. */
+  readonly files: StoredFiles;
 }
 
 /**
@@ -43,7 +46,8 @@ export async function openPostgresShard(
   const database = await Database.shared(url);
   const { log, token } = await openOwned(directory, { database, stamp, derived, ...lease });
   try {
-    return { log, token, keySlots: await readKeySlots(database, stamp.shard) };
+    const files = new StoredFiles(database, { shard: stamp.shard, token });
+    return { log, token, keySlots: await readKeySlots(database, stamp.shard), files };
   } catch (error) {
     await log.close();
     throw databaseError(`the keys of ${shardName(stamp.shard)} cannot be read`, error);

@@ -12,9 +12,11 @@
 //   granary_state     key → frame, null when it was deleted, and the append that wrote it
 //   granary_nodes     the nodes of the deployment, since version 2: where the others reach one, its ports, the version of its
 //                     program, its weight, whether it gives its shards away, and when it was last seen
+//   granary_segments  files that follow from the log, since version 3: path in the shard's folder → SHA-256 and bytes
+//   granary_segment_parts SHA-256 of such a file and number of a part, from 0 → its bytes
 
 /** The newest version of the tables. A step is added for each; a step that was published is never changed. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** The statements that lead from the version before to the i-th version, from 1. */
 export const SCHEMA_STEPS: readonly (readonly string[])[] = [
@@ -84,6 +86,22 @@ export const SCHEMA_STEPS: readonly (readonly string[])[] = [
       weight int4 NOT NULL,
       draining boolean NOT NULL,
       seen_at timestamptz NOT NULL
+    )`,
+  ],
+  [
+    `CREATE TABLE granary_segments (
+      shard int4 NOT NULL,
+      name text NOT NULL,
+      digest bytea NOT NULL,
+      bytes int8 NOT NULL,
+      PRIMARY KEY (shard, name)
+    )`,
+    `CREATE TABLE granary_segment_parts (
+      shard int4 NOT NULL,
+      digest bytea NOT NULL,
+      part int4 NOT NULL,
+      content bytea NOT NULL,
+      PRIMARY KEY (shard, digest, part)
     )`,
   ],
 ];

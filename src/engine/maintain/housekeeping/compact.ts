@@ -21,6 +21,7 @@ export async function compact(
   const reclaimedBytes = await mergeAll(services);
   // The records that were sealed again had older forms.
   await services.store.log.scrub?.();
+  await services.store.uploads?.settle();
   // After housekeeping has resumed, because a full tail blocks writes until it is sealed. The entry is written however
   // late it is, because the compaction was done.
   const { deadlineMs: _, ...anytime } = context;

@@ -238,6 +238,7 @@ export class Housekeeper {
         store.keys.destroy(done, store.clock.nowMs());
         // The note stays until no copy of what was erased is left.
         await store.log.scrub?.();
+        await store.uploads?.settle();
         if (done.length > 0) await this.#queue.commitState(done.map((id) => [purgeState(memory, id), null]));
         if (store.purgePending.get(memory) === upTo) store.purgePending.delete(memory);
       },
@@ -245,17 +246,32 @@ export class Housekeeper {
   }
 
   #finish(job: Job, change: SegmentChange | undefined): void {
+    const { uploads } = this.#store;
+    const file = job.name === 'merge' ? change?.file : undefined;
+    if (uploads === undefined || file === undefined) {
+      this.#commit = this.#putInForce(job, change);
+      return;
+    }
+    // The files that it replaces are gone with the commit: the next owner would build all of them again.
+    this.#commit = uploads
+      .ahead(file, () => this.#isPressed)
+      .then(() => (this.#stopped ? undefined : this.#putInForce(job, change)))
+      .finally(() => uploads.landed(file));
+  }
+
+  /** Undefined when there was nothing to wait for. */
+  #putInForce(job: Job, change: SegmentChange | undefined): Promise<void> | undefined {
     // Memories whose keys the job could not get are missing from its files. The same transaction notes that.
     const damaged = this.#store.damage.states();
     const heads = job.name === 'seal' ? headsToNote(this.#store) : [];
     const state = [...(change?.state ?? []), ...damaged, ...heads];
     if (state.length === 0 && change === undefined && job.after === undefined) {
-      // Nothing to wait for: the next of many small jobs follows in the same slice.
+      // The next of many small jobs follows in the same slice.
       this.#finished(job);
-      return;
+      return undefined;
     }
     const committed = state.length === 0 ? Promise.resolve() : this.#queue.commitState(state);
-    this.#commit = committed
+    return committed
       .then(() => {
         this.#store.damage.committed(damaged);
         if (change !== undefined) this.#store.index.commit(change);
@@ -270,6 +286,11 @@ export class Housekeeper {
           this.#finished(job, error);
         },
       );
+  }
+
+  /** True when a seal waits for the running job. */
+  get #isPressed(): boolean {
+    return this.#stopped || this.#waiters.length > 0 || this.#isFull(this.#store.index.tailGrains);
   }
 
   #finished(job: Job, error?: unknown): void {

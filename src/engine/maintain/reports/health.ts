@@ -29,7 +29,7 @@ export function shardHealth({ shard, store, queue, repairs, fatal }: HealthSourc
     if (reasons.length >= REASONS_NAMED_MAX) break;
     if (!unopened.has(memory)) reasons.push(damageReason(store, memory));
   }
-  reasons.push(...index.problems, ...repairs, ...vectors.problems);
+  reasons.push(...index.problems, ...repairs, ...vectors.problems, ...(store.uploads?.problems ?? []));
   const { lost } = queue.trail;
   if (lost > 0) reasons.push(`${lost} reads are missing from audit trails: the log took nothing for too long`);
   return {
