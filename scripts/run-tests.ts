@@ -146,7 +146,7 @@ const BUILT_FROM = [
   'docs/.vitepress/**/*',
   'scripts/{build,build-console,build-docs,compress}.ts',
   'package-lock.json',
-  'test/crash/cut.ts',
+  'test/crash/{cut,places}.ts',
   ...PRELOADS,
 ];
 

@@ -1,22 +1,25 @@
-// kill -9 of a server between any two steps of a turn. After the restart the caller repeats its request: nothing is lost or
-// said twice, and no tool runs twice unless it is annotated as idempotent.
+// kill -9 of a server while turns are between any two of their steps. After the restart the callers repeat their requests:
+// nothing is lost or said twice, and no tool runs twice unless it is annotated as idempotent.
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startOpenAi } from '../support/models/openai.ts';
 import type { Answer } from '../support/models/script.ts';
 import { ask, type HttpAnswer, type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { armPlaces, isArmed } from './places.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: members are asserted where they are used
 type Json = any;
 
-/** begin, answered, two tools of the server, paused, resumed, completed: before and after each. */
-const STEPS = 7;
-const PLACES = STEPS * 2;
+/** Begin, answered, two tools of the server, paused: before and after each. */
+const CHAT_PLACES = 10;
+/** Resumed, completed. */
+const RESUME_PLACES = 4;
+const conversationsOf = (what: string, places: number): string[] =>
+  Array.from({ length: places }, (_, place) => `${what}-${place}-`);
 const SCHEMA = { type: 'object', properties: { conversation: { type: 'string' } }, required: ['conversation'] };
 
 /** Tools at a URL, which count their calls by conversation. */
@@ -58,14 +61,13 @@ function reaction({ body }: { readonly body: Json }): Answer {
 
 const OUTPUTS = [{ tool_call_id: 'ask', output: { yes: true } }];
 
-for (const { partitions, workers, listener, every } of [
-  { partitions: 1, workers: '1', listener: 'node', every: 1 },
-  { partitions: 4, workers: '2', listener: 'uws', every: 3 },
+for (const { partitions, workers, listener } of [
+  { partitions: 1, workers: '1', listener: 'node' },
+  { partitions: 4, workers: '2', listener: 'uws' },
 ])
   test(`a turn survives kill -9 between any two steps: ${partitions} partitions, ${listener}`, async (t) => {
     const directory = temporaryDirectory(t);
-    const cuts = join(temporaryDirectory(t), 'cuts');
-    mkdirSync(cuts);
+    const cuts = temporaryDirectory(t);
     const models = await startOpenAi(reaction);
     t.after(() => models.close());
     const tools = await toolServer(t);
@@ -78,19 +80,25 @@ for (const { partitions, workers, listener, every } of [
       });
     let server = await start();
     t.after(() => server.kill());
-    let kills = 0;
-    /** Repeats a request until a server lives to answer it. */
-    const insist = async (path: string, json: unknown, key: string): Promise<HttpAnswer> => {
-      for (let tries = 0; tries < 3; tries++) {
-        try {
-          return await ask(server, 'POST', `/memories/m/harnesses/h${path}`, json, { 'idempotency-key': key });
-        } catch {
-          await server.ended;
-          kills += 1;
-          server = await start();
-        }
-      }
-      throw new Error(`no answer to ${path}`);
+    const post = (path: string, json: unknown, key: string): Promise<HttpAnswer> =>
+      ask(server, 'POST', `/memories/m/harnesses/h${path}`, json, { 'idempotency-key': key });
+    const chat = (conversation: string): Promise<HttpAnswer> => {
+      const message = { conversation_id: conversation, user_message: `go ${conversation}` };
+      return post('/chat', message, `chat ${conversation}`);
+    };
+    const resume = (conversation: string, session: string): Promise<HttpAnswer> =>
+      post('/chat/resume', { session_id: session, tool_outputs: OUTPUTS }, `resume ${conversation}`);
+    /** Makes the requests of conversations, each of which is cut at its place, and starts another server. */
+    const cutAll = async (
+      conversations: readonly string[],
+      request: (conversation: string) => Promise<HttpAnswer>,
+    ): Promise<void> => {
+      armPlaces(cuts, Object.fromEntries(conversations.map((conversation, place) => [conversation, place])));
+      const answers = conversations.map((conversation) => request(conversation).catch(() => undefined));
+      assert.equal((await Promise.race(answers))?.body, undefined, 'no request is answered');
+      await server.ended;
+      assert.ok(!isArmed(cuts), 'all were cut at their places');
+      server = await start();
     };
     const get = async (path: string): Promise<Json> => {
       const { status, body } = await ask(server, 'GET', `/memories/m${path}`);
@@ -111,21 +119,26 @@ for (const { partitions, workers, listener, every } of [
     });
     assert.equal(provisioned.status, 200, JSON.stringify(provisioned.body));
 
-    const asked: string[] = [];
-    for (let place = 0; place < PLACES; place += every) {
-      const conversation = `cut-${place}-`;
-      asked.push(conversation);
-      const killsBefore = kills;
-      const message = { conversation_id: conversation, user_message: `go ${conversation}` };
-      const paused = await insist('/chat', message, `chat ${place}`);
-      assert.equal(paused.status, 200, JSON.stringify(paused.body));
-      const { session_id: session, pending_tool_calls: pending } = paused.body;
-      assert.deepEqual([paused.body.status, pending.length], ['requires_action', 1], conversation);
-      const outputs = { session_id: session, tool_outputs: OUTPUTS };
-      const done = await insist('/chat/resume', outputs, `resume ${place}`);
+    /** Chats until the tool of the caller is asked for; resolves to the session. */
+    const pause = async (conversation: string): Promise<string> => {
+      const { status, body } = await chat(conversation);
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.deepEqual([body.status, body.pending_tool_calls.length], ['requires_action', 1], conversation);
+      return body.session_id;
+    };
+
+    const chats = conversationsOf('chat', CHAT_PLACES);
+    const resumes = conversationsOf('resume', RESUME_PLACES);
+    const sessions = new Map<string, string>();
+    for (const conversation of resumes) sessions.set(conversation, await pause(conversation));
+    await cutAll(chats, chat);
+    await cutAll(resumes, (conversation) => resume(conversation, sessions.get(conversation) ?? ''));
+
+    for (const conversation of [...chats, ...resumes]) {
+      const session = sessions.get(conversation) ?? (await pause(conversation));
+      const done = await resume(conversation, session);
       assert.equal(done.status, 200, JSON.stringify(done.body));
       assert.deepEqual([done.body.status, done.body.text], ['completed', 'Done with 3 results.'], conversation);
-      assert.equal(kills - killsBefore, 1, `${conversation} was cut once`);
       assert.equal((await get(`/harnesses/h/chat/sessions/${session}`)).status, 'completed');
 
       const { messages } = await get(`/harnesses/h/conversations/${conversation}`);
@@ -152,10 +165,10 @@ for (const { partitions, workers, listener, every } of [
     const { conversations } = await get('/harnesses/h/conversations?limit=100');
     assert.deepEqual(
       new Set(conversations.map(({ conversation_id: id }: Json) => id)),
-      new Set(asked),
+      new Set([...chats, ...resumes]),
       'every conversation is listed once',
     );
-    assert.equal(conversations.length, asked.length);
+    assert.equal(conversations.length, CHAT_PLACES + RESUME_PLACES);
     const { valid } = (await ask(server, 'POST', '/memories/m/app/exec', { command: 'verify_audit_chain' })).body
       .result;
     assert.ok(valid, 'the audit chain is whole');

@@ -1,25 +1,26 @@
-// Preloaded into the server: ends the process at the place that the file `armed` in the folder IMPORT_CUTS names, and
-// removes the file, so that each is cut once.
+// Preloaded into the server: stops an import at a place, and ends the process when all armed ones have stopped. An import
+// has the name of its memory.
 //
-//   PHASE         when a job has recorded this phase
+//   queued        when the job is recorded
+//   PHASE         when the job has recorded this phase
 //   before N      before the N-th batch of a memory's chunks is sent to its shard
 //   after N       after it was stored, before the job records it
 //   facts         after the first facts of a job were stored, before the job records them
 //   told          after the trail has its end, before the status shows it
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { ControlStore } from '../../src/server/control/store.ts';
+import { ImportJobs } from '../../src/server/imports/import-jobs.ts';
 import { CHUNKS } from '../../src/server/operations/codecs.ts';
 import type { Input, MemoryMethod } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
+import { PlaceWatch } from './places.ts';
 
-const armed = join(process.env['IMPORT_CUTS'] ?? '', 'armed');
+const watch = new PlaceWatch(process.env['IMPORT_CUTS'] ?? '');
 const batches = new Map<number, number>();
+/** Names of memories by their numbers. */
+const names = new Map<number, string>();
 
-function cutAt(place: string): void {
-  if (!existsSync(armed) || readFileSync(armed, 'utf8') !== place) return;
-  rmSync(armed);
-  process.kill(process.pid, 'SIGKILL');
+async function reach(memory: number, place: string): Promise<void> {
+  await watch.reach(names.get(memory) ?? '', place);
 }
 
 /** True for the entry of a job's end. */
@@ -33,25 +34,46 @@ function storesFacts(method: MemoryMethod, input: unknown): boolean {
 
 const callRaw = Router.prototype.callRaw;
 Router.prototype.callRaw = async function cutRaw(this: Router, codec, context, bytes) {
-  const number = codec === CHUNKS ? (batches.get(context.memory) ?? 0) + 1 : 0;
-  if (number > 0) batches.set(context.memory, number);
-  cutAt(`before ${number}`);
+  const { memory } = context;
+  const number = codec === CHUNKS ? (batches.get(memory) ?? 0) + 1 : 0;
+  if (number > 0) batches.set(memory, number);
+  await reach(memory, `before ${number}`);
   const output = await callRaw.call(this, codec, context, bytes);
-  cutAt(`after ${number}`);
+  await reach(memory, `after ${number}`);
   return output;
 };
 
 const call = Router.prototype.call;
 Router.prototype.call = async function cutCall(this: Router, method: MemoryMethod, context, input) {
   const output = await call.call(this, method, context, input);
-  if (isEnd(method, input)) cutAt('told');
-  if (storesFacts(method, input)) cutAt('facts');
+  if (isEnd(method, input)) await reach(context.memory, 'told');
+  if (storesFacts(method, input)) await reach(context.memory, 'facts');
   return output;
 } as typeof call;
+
+/** What the commit of a new job resolves to. */
+function isQueued(result: unknown): result is { readonly memory: number } {
+  return typeof result === 'object' && result !== null && 'phase' in result && 'fileName' in result;
+}
 
 const commit = ControlStore.prototype.commit;
 ControlStore.prototype.commit = async function cutCommit(this: ControlStore, plan) {
   const result = await commit.call(this, plan);
-  for (const { phase, status } of this.values('importJob')) cutAt(status === 'running' ? phase : status);
+  for (const { id, number } of this.values('memory')) names.set(number, id);
+  if (isQueued(result)) await reach(result.memory, 'queued');
   return result;
 } as typeof commit;
+
+const start = ImportJobs.prototype.start;
+ImportJobs.prototype.start = function cutStart(this: ImportJobs, runJob) {
+  return start.call(this, (run) =>
+    runJob({
+      ...run,
+      record: async (step) => {
+        await run.record(step);
+        const { memory, phase } = run.now();
+        if (step.phase !== undefined) await reach(memory, phase);
+      },
+    }),
+  );
+};

@@ -1,11 +1,11 @@
-// kill -9 of a server before and after each write of a provision. Until the request is repeated there is no harness, or one
-// with its former goal; the repeated request makes the harness that it describes, and leaves nothing twice.
+// kill -9 of a server while provisions are before and after each of their writes. Until a request is repeated there is no
+// harness, or one with its former goal; the repeated request makes the harness that it describes, and leaves nothing twice.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { ask, type HttpAnswer, type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { armPlaces, isArmed } from './places.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: members are asserted where they are used
 type Json = any;
@@ -25,19 +25,17 @@ const SECOND = {
   workflow: workflow('write'),
 };
 /** Two tools, the workflow, the goal, the note in the trail: before and after each. */
-const PLACES = 10;
+const PLACES = Array.from({ length: 10 }, (_, place) => place);
 /** Grains of each request, which all say something new. */
 const WRITES = 4;
 
-for (const { partitions, listener, every } of [
-  { partitions: 1, listener: 'node', every: 1 },
-  { partitions: 4, listener: 'uws', every: 3 },
+for (const { partitions, listener } of [
+  { partitions: 1, listener: 'node' },
+  { partitions: 4, listener: 'uws' },
 ])
   test(`a provision survives kill -9 between any two writes: ${partitions} partitions, ${listener}`, async (t) => {
     const directory = temporaryDirectory(t);
-    const cuts = join(temporaryDirectory(t), 'cuts');
-    mkdirSync(cuts);
-    const armed = join(cuts, 'armed');
+    const cuts = temporaryDirectory(t);
     const start = (): Promise<ServerProcess> =>
       startServerProcess({
         directory,
@@ -52,20 +50,9 @@ for (const { partitions, listener, every } of [
       assert.ok(status < 300, `${path}: ${JSON.stringify(body)}`);
       return body;
     };
-    /** Asks for it under a key, is cut at the place, and asks again under the key. */
-    const cutAt = async (place: number, slug: string, json: object, between: () => Promise<void>): Promise<Json> => {
-      const keyed = { 'idempotency-key': slug };
-      writeFileSync(armed, String(place));
-      const answer = await ask(server, 'POST', `/memories/m/harnesses/${slug}/provision`, json, keyed).catch(
-        () => undefined,
-      );
-      assert.equal(answer, undefined, JSON.stringify(answer?.body));
-      await server.ended;
-      assert.ok(!existsSync(armed), `${slug} was cut`);
-      server = await start();
-      await between();
-      return await done('POST', `/harnesses/${slug}/provision`, json, keyed);
-    };
+    const keyed = (slug: string) => ({ 'idempotency-key': slug, 'x-request-id': slug });
+    const cut = (slug: string, json: object): Promise<HttpAnswer | undefined> =>
+      ask(server, 'POST', `/memories/m/harnesses/${slug}/provision`, json, keyed(slug)).catch(() => undefined);
     const check = async (slug: string, told: Json, goal: string, names: readonly string[], versions: number) => {
       const harness = await done('GET', `/harnesses/${slug}`);
       assert.deepEqual([harness.goal, harness.status], [goal, 'provisioned'], slug);
@@ -79,22 +66,30 @@ for (const { partitions, listener, every } of [
       assert.equal((await held('&include_superseded=true')).length, versions, `${slug} has no version too many`);
     };
     assert.equal((await ask(server, 'POST', '/memories', { id: 'm', partitions })).status, 201);
+    for (const place of PLACES) await done('POST', `/harnesses/changed-${place}/provision`, FIRST);
 
-    for (let place = 0; place < PLACES; place += every) {
+    armPlaces(
+      cuts,
+      Object.fromEntries(PLACES.flatMap((place) => [`new-${place}`, `changed-${place}`].map((slug) => [slug, place]))),
+    );
+    const answers = PLACES.flatMap((place) => [cut(`new-${place}`, FIRST), cut(`changed-${place}`, SECOND)]);
+    assert.equal((await Promise.race(answers))?.body, undefined, 'no provision is answered');
+    await server.ended;
+    assert.ok(!isArmed(cuts), 'all provisions were cut at their places');
+    server = await start();
+
+    for (const place of PLACES) {
+      const isThere = place >= PLACES.length - 3;
       const slug = `new-${place}`;
-      const isThere = place >= PLACES - 3;
-      const told = await cutAt(place, slug, FIRST, async () => {
-        const { status } = await ask(server, 'GET', `/memories/m/harnesses/${slug}`);
-        assert.equal(status, isThere ? 200 : 404, `${slug} is there with its goal`);
-      });
+      const { status } = await ask(server, 'GET', `/memories/m/harnesses/${slug}`);
+      assert.equal(status, isThere ? 200 : 404, `${slug} is there with its goal`);
+      const told = await done('POST', `/harnesses/${slug}/provision`, FIRST, keyed(slug));
       await check(slug, told, 'Answer.', ['look', 'tell'], WRITES);
 
       const changed = `changed-${place}`;
-      await done('POST', `/harnesses/${changed}/provision`, FIRST);
-      const second = await cutAt(place, changed, SECOND, async () => {
-        const { goal } = await done('GET', `/harnesses/${changed}`);
-        assert.equal(goal, isThere ? 'Answer well.' : 'Answer.', changed);
-      });
+      const { goal } = await done('GET', `/harnesses/${changed}`);
+      assert.equal(goal, isThere ? 'Answer well.' : 'Answer.', changed);
+      const second = await done('POST', `/harnesses/${changed}/provision`, SECOND, keyed(changed));
       await check(changed, second, 'Answer well.', ['look', 'tell', 'write'], 2 * WRITES);
       const { tools } = await done('GET', `/harnesses/${changed}/tools`);
       assert.equal(tools.find(({ tool_name: name }: Json) => name === 'look').description, 'Looks twice');

@@ -1,28 +1,24 @@
-// Preloaded into the server: ends the process around a step of a turn. A conversation `cut-N-…` is cut at its N-th place:
-// before the first step, after it, before the second one, and so on; once, as a file in TURN_CUTS says.
-import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// Preloaded into the server: stops a turn around a step, and ends the process when all armed ones have stopped. A turn has
+// the name of its conversation. Its place is 0 before its first step, 1 after it, 2 before the second one, and so on.
 import type { Input, MemoryMethod } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
+import { PlaceWatch } from './places.ts';
 
-const folder = process.env['TURN_CUTS'] ?? '';
+const watch = new PlaceWatch(process.env['TURN_CUTS'] ?? '');
 const places = new Map<string, number>();
 const call = Router.prototype.call;
 
-function step(conversation: string): void {
-  const at = places.get(conversation) ?? 0;
-  places.set(conversation, at + 1);
-  const file = join(folder, conversation);
-  if (Number(/^cut-(\d+)-/.exec(conversation)?.[1] ?? -1) !== at || existsSync(file)) return;
-  writeFileSync(file, '');
-  process.kill(process.pid, 'SIGKILL');
+async function step(conversation: string): Promise<void> {
+  const place = places.get(conversation) ?? 0;
+  places.set(conversation, place + 1);
+  await watch.reach(conversation, place);
 }
 
 Router.prototype.call = async function cutCall(this: Router, method: MemoryMethod, context, input) {
   const conversation = conversationOf(method, input);
-  if (conversation !== undefined) step(conversation);
+  if (conversation !== undefined) await step(conversation);
   const output = await call.call(this, method, context, input);
-  if (conversation !== undefined) step(conversation);
+  if (conversation !== undefined) await step(conversation);
   return output;
 } as typeof call;
 
