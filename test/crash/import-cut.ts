@@ -51,7 +51,7 @@ Router.prototype.call = async function cutCall(this: Router, method: MemoryMetho
   return output;
 } as typeof call;
 
-/** What the commit of a new job resolves to. */
+/** True for the result of the commit of a new job. */
 function isQueued(result: unknown): result is { readonly memory: number } {
   return typeof result === 'object' && result !== null && 'phase' in result && 'fileName' in result;
 }
