@@ -191,6 +191,13 @@ test('one file makes the requests to URLs that somebody gave, so that each addre
   assert.deepEqual(makers, ['src/server/outgoing/guarded-agent.ts']);
 });
 
+test('no import statement loads node:http, which would load a client that nothing uses', () => {
+  const loads = /^(?:import (?!type\b)[^;]*?|\} )from 'node:https?';/m;
+  const code = sources.filter((file) => !isTest(file) && !file.includes('/testing/'));
+  const importers = code.filter((file) => loads.test(readFileSync(join(root, file), 'utf8')));
+  assert.deepEqual(importers, [], 'use src/engine/base/node-http.ts');
+});
+
 test('process.env is read in the configuration and the entry points only', () => {
   // The loader sets a variable that uWebSockets.js reads; it reads none.
   const allowed = /^src\/(server\/config\.ts|server\/http\/uws-loader\.ts|cli\/[a-z-]+\.ts)$/;

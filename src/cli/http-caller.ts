@@ -1,10 +1,10 @@
 // HTTP requests for what gRPC does not offer. node:http instead of fetch: it accepts custom CA certificates and streams
 // in both directions.
 import { randomBytes } from 'node:crypto';
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Agent, IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { defined } from '../engine/base/defined.ts';
+import { http, https } from '../engine/base/node-http.ts';
 import { parseJson, stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { CHALLENGE_HEADER, isProof, PROOF_HEADER, randomHex } from '../server/identity.ts';
@@ -33,7 +33,7 @@ export class HttpCaller {
   readonly #base: string;
   readonly #key: string | undefined;
   readonly #tlsRoots: Buffer | undefined;
-  readonly #agent: HttpAgent;
+  readonly #agent: Agent;
 
   /** `base`: `http://host:port`, without `/api`. */
   constructor(options: { base: string; key: string | undefined; tlsRoots: Buffer | undefined }) {
@@ -41,8 +41,8 @@ export class HttpCaller {
     this.#key = options.key;
     this.#tlsRoots = options.tlsRoots;
     this.#agent = this.#base.startsWith('https:')
-      ? new HttpsAgent({ keepAlive: true })
-      : new HttpAgent({ keepAlive: true });
+      ? new (https().Agent)({ keepAlive: true })
+      : new http.Agent({ keepAlive: true });
   }
 
   /**
@@ -119,7 +119,7 @@ export class HttpCaller {
       for (const one of Array.isArray(value) ? value : [value])
         if (one !== undefined) url.searchParams.append(name, String(one));
     const authorization = this.#key === undefined || asked.isAnonymous === true ? undefined : `Bearer ${this.#key}`;
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const { request: send } = url.protocol === 'https:' ? https() : http;
     return new Promise((resolve, reject) => {
       const request = send(
         url,

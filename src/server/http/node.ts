@@ -1,18 +1,11 @@
 // The listener on node:http: the default, and the fallback where the uWebSockets.js binary does not load.
 import { readFileSync } from 'node:fs';
-import {
-  createServer as createPlainServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { assert } from '../../engine/base/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/base/limits.ts';
+import { http, https } from '../../engine/base/node-http.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { TLS_OPTIONS } from '../tls.ts';
 import { Body, type Flow } from './body.ts';
@@ -50,7 +43,7 @@ export const listenNode: Listen = (options, handler) =>
       requireHostHeader: false,
     };
     const server = options.tls
-      ? createTlsServer({
+      ? https().createServer({
           ...serverOptions,
           ...TLS_OPTIONS,
           handshakeTimeout: HEADERS_TIMEOUT_MS,
@@ -58,7 +51,7 @@ export const listenNode: Listen = (options, handler) =>
           key: readFileSync(options.tls.keyFile),
           ALPNProtocols: options.http2 === undefined ? undefined : ['h2', 'http/1.1'],
         })
-      : createPlainServer(serverOptions);
+      : http.createServer(serverOptions);
     server.once('error', reject);
     server.listen({ host: options.host, port: options.port }, () => {
       server.off('error', reject);
@@ -151,7 +144,7 @@ class NodeServer implements HttpListener {
     }
     const { headers, body } = this.options.refusal?.(status) ?? { headers: [], body: '' };
     const lines = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,
       ...headers.map(([name, value]) => `${name}: ${value}`),
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',

@@ -1,8 +1,8 @@
 // One request to the listener on uWebSockets.js, and its answer.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { STATUS_CODES } from 'node:http';
 import { assert } from '../../engine/base/assert.ts';
 import { BODY_DROPPED_BYTES_MAX, RESPONSE_PIECE_BYTES } from '../../engine/base/limits.ts';
+import { http } from '../../engine/base/node-http.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Body, type Flow } from './body.ts';
 import { firstHeader, joinedHeader, onlyHeader } from './header-list.ts';
@@ -312,6 +312,6 @@ export class UwsRequest implements HttpRequest, Flow {
 const STATUS_LINES: string[] = [];
 
 function statusLine(status: number): string {
-  STATUS_LINES[status] ??= `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
+  STATUS_LINES[status] ??= `${status} ${http.STATUS_CODES[status] ?? 'Unknown'}`;
   return STATUS_LINES[status];
 }
