@@ -7,6 +7,7 @@ import { type HttpRequest, RequestAborted, type ResponseHeaders } from '../http/
 import { SseWriter } from '../http/sse-writer.ts';
 import type { Logger } from '../log.ts';
 import type { ChatEvent, OpenedChat } from './event.ts';
+import { Pace } from './pace.ts';
 
 interface Running {
   readonly abort: AbortController;
@@ -20,6 +21,8 @@ const END_MS = 2_000;
 const CLAIM_MS = 2 * CHAT_TURN_MS;
 
 export class Chats {
+  /** For what a turn does before a model begins to answer, and after it. */
+  readonly pace = new Pace();
   readonly #log: Pick<Logger, 'error'>;
   readonly #running = new Set<Running>();
   readonly #keys = new Set<string>();

@@ -19,6 +19,7 @@ import { recallFor } from '../tools/recall-for.ts';
 import type { ChatEvent } from './event.ts';
 import { keepAnswer, keepRecord, noteTurn } from './kept.ts';
 import { historyOf, type Said, type StoredMessage } from './messages.ts';
+import type { Pace } from './pace.ts';
 import type { Place } from './place.ts';
 import { DataBlocks, systemPrompt } from './prompt.ts';
 import { type RunCall, ToolCalls } from './tool-calls.ts';
@@ -71,8 +72,10 @@ export class Turn {
   async *events(signal: AbortSignal): AsyncGenerator<ChatEvent, void, void> {
     try {
       yield { event: 'progress', data: { stage: 'recall', detail: 'memory and history' } };
+      await this.#pace.step();
       const { system, messages } = await this.#begun();
       const finish = yield* this.#answered(system, messages, signal);
+      await this.#pace.step();
       yield { event: 'done', data: await this.#done(finish) };
     } catch (error) {
       await this.#note(error instanceof EngineError ? error.code : signal.aborted ? 'gone' : 'SYS-E001').catch(
@@ -118,6 +121,10 @@ export class Turn {
     return { system, messages: [...history.map(({ message }) => message), ...own] };
   }
 
+  get #pace(): Pace {
+    return this.#asked.context.services.chats.pace;
+  }
+
   /** Calls of the turn outlive the request's own deadline. */
   readonly #call: Context['call'] = (method, input, extras = {}) =>
     this.#asked.context.call(method, input, { deadlineMs: this.#asked.place.deadlineMs, ...extras });
@@ -141,6 +148,7 @@ export class Turn {
       const called: Extract<ModelPart, { readonly type: 'tool_call' | 'invalid_tool_call' }>[] = [];
       let said = '';
       let reason: FinishReason = 'other';
+      await this.#pace.step();
       const parts = context.services.models.stream(choice, {
         memory: context.memory,
         persons: this.#persons,
