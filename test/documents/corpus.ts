@@ -76,10 +76,19 @@ export async function peopleXlsx(): Promise<Uint8Array> {
     [{ value: 'Place' }, { value: 'Country' }],
     [{ value: 'Oslo' }, { value: 'Norway' }],
   ];
-  const sheets = [
+  return await workbookOf([
     { data: people, sheet: 'People' },
     { data: places, sheet: 'Places' },
-  ];
+  ]);
+}
+
+/** A workbook of one sheet with these values; null is an empty cell, and a row without values an empty row. */
+export function sheetXlsx(rows: readonly (readonly (string | number | null)[])[]): Promise<Uint8Array> {
+  const data = rows.map((row) => row.map((value) => (value === null ? null : { value })));
+  return workbookOf([{ data, sheet: 'Sheet' }]);
+}
+
+async function workbookOf(sheets: readonly { readonly data: unknown; readonly sheet: string }[]): Promise<Uint8Array> {
   const written = writeExcelFile(sheets as Parameters<typeof writeExcelFile>[0]);
   return new Uint8Array(await (written as unknown as { toBuffer(): Promise<Buffer> }).toBuffer());
 }

@@ -9,6 +9,7 @@ import {
   pdfOf,
   peopleXlsx,
   rawDocx,
+  sheetXlsx,
   slidesPptx,
   wordParagraph,
 } from '../../../test/documents/corpus.ts';
@@ -49,6 +50,28 @@ test('XLSX gives sheets with a line a row, and dates as dates', async () => {
       'Name: Grace; Born: 1906-12-09; Share: 2',
     'Places [Places] Place | Country / Place: Oslo; Country: Norway',
   ]);
+});
+
+test('a sheet may have a title, several tables, and space within one', async () => {
+  const rows = [
+    ['Prices of the year'],
+    [],
+    [null, 'Item', 'Price'],
+    [null, 'Kettle', 20],
+    [],
+    [null, 'Lamp', 'on request'],
+    [],
+    ['City', 'Hotel', 'Stars'],
+    ['Oslo', 'Grand', 4],
+    ['Rome', 'Bella', 3],
+  ];
+  const { sections } = await parseDocument(await sheetXlsx(rows), 'prices.xlsx');
+  assert.deepEqual(linesOf({ sections }), [
+    'Sheet [Sheet] Prices of the year / Item | Price / Item: Kettle; Price: 20 / Item: Lamp; Price: on request / ' +
+      'City | Hotel | Stars / City: Oslo; Hotel: Grand; Stars: 4 / City: Rome; Hotel: Bella; Stars: 3',
+  ]);
+  const bare = await parseDocument(await sheetXlsx([['Total'], ['Ada', 'Oslo'], [1, 2]]), 'bare.xlsx');
+  assert.equal(bare.text, 'Total\nAda | Oslo\nAda: 1; Oslo: 2');
 });
 
 test('PDF gives pages, headings of a larger size, and whole words', async () => {

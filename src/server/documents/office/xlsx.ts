@@ -100,8 +100,14 @@ const COLUMNS_MAX = 16_384;
 class SheetReader implements XmlHandler {
   readonly #out: SectionWriter;
   readonly #book: Workbook;
-  readonly #rows = new TableRows();
+  #rows = new TableRows();
+  /** True while no row of the table has had several cells: titles stand above headers. */
   #isFirst = true;
+  /** The columns of the headers: the first one and their number. */
+  #span = '';
+  #row = 0;
+  /** True after an empty row. */
+  #isApart = false;
   #cells: string[] = [];
   #column = 0;
   #type = '';
@@ -116,6 +122,10 @@ class SheetReader implements XmlHandler {
 
   open(name: string, attributes: XmlAttributes): void {
     if (name === 'row') {
+      // Files leave empty rows out.
+      const row = Number(attributes['r'] ?? this.#row + 1);
+      if (row > this.#row + 1) this.#isApart = true;
+      this.#row = row;
       this.#cells = [];
       this.#column = 0;
     } else if (name === 'c') {
@@ -159,15 +169,30 @@ class SheetReader implements XmlHandler {
   #endRow(): void {
     const cells = this.#cells;
     this.#cells = [];
-    if (cells.every((cell) => cell.trim() === '')) return;
-    const isFirst = this.#isFirst;
-    this.#isFirst = false;
-    if (isFirst && looksLikeHeaders(cells)) {
+    const begin = cells.findIndex((cell) => cell.trim() !== '');
+    if (begin === -1) {
+      this.#isApart = true;
+      return;
+    }
+    const end = cells.findLastIndex((cell) => cell.trim() !== '') + 1;
+    if (end - begin > 1 && (this.#isFirst || this.#isApart) && this.#isHeader(cells.slice(begin, end), begin)) {
+      this.#rows = new TableRows();
       this.#rows.setHeaders(cells);
-      this.#out.heading(`${cells.join(' | ')}\n`);
+      this.#out.heading(`${cells.slice(begin, end).join(' | ')}\n`);
       return;
     }
     this.#out.write(`${this.#rows.lineOf(cells)}\n`);
+  }
+
+  /** Asked for the first row of a table and for one after an empty row. The same columns are the same table, with space in it. */
+  #isHeader(filled: readonly string[], begin: number): boolean {
+    const span = `${begin}-${filled.length}`;
+    const mayBe = this.#isFirst || span !== this.#span;
+    this.#isFirst = false;
+    this.#isApart = false;
+    if (!mayBe || !looksLikeHeaders(filled)) return false;
+    this.#span = span;
+    return true;
   }
 }
 
