@@ -12,7 +12,7 @@ export const PROMPTS: readonly Prompt[] = [
     name: 'recall-first',
     title: 'Recall first',
     description: 'Look into the memory before the answer.',
-    arguments: [{ name: 'topic', description: 'What it is about; default: the question at hand.', required: false }],
+    arguments: [{ name: 'topic', description: 'The subject; default: the question at hand.', required: false }],
   },
   {
     name: 'end-of-session',

@@ -19,7 +19,7 @@ export const RESOURCES = [
     uri: PROFILE_URI,
     name: 'profile',
     title: 'Profile',
-    description: 'What the memory holds about the user of this connection.',
+    description: 'The grains about the user of this connection.',
     mimeType: 'text/plain',
   },
 ];

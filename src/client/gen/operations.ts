@@ -160,7 +160,7 @@ export type Result = {
   readonly conflictStatus?: string | undefined;
   /** Set to superseded for an old version; absent otherwise. */
   readonly supersessionStatus?: string | undefined;
-  /** What found the hit: primary, expansion or census. */
+  /** The search that found the hit: primary, expansion or census. */
   readonly recallSource: string;
 };
 
@@ -229,7 +229,7 @@ export type Job = {
   readonly hashes: readonly string[];
   /** The chunks that were refused, the first 50. */
   readonly errors: readonly ImportDocumentOutputError[];
-  /** What the import changed or left out. */
+  /** The changes that the import made and the parts that it left out. */
   readonly warnings?: readonly string[] | undefined;
   /** Share of the chunks that are processed, 0 to 100. */
   readonly percent: number;
@@ -253,7 +253,7 @@ export type ActiveGoal = {
   readonly hash: string;
   /** The same as hash. */
   readonly blobHash: string;
-  /** What is to be reached. */
+  /** The state to be reached, in words. */
   readonly description: string;
   /** State of the goal: active, satisfied, failed or suspended. */
   readonly goalState: string;
@@ -306,7 +306,7 @@ export type GrantConsentOutput = {
   readonly userId: string;
   /** The purpose, or * for every purpose. */
   readonly purpose: string;
-  /** What was recorded. */
+  /** The recorded decision. */
   readonly status: "granted" | "revoked";
   /** Hash of the consent grain that was written. */
   readonly blobHash: string;
@@ -412,11 +412,11 @@ export type Rule = {
   };
   /** Rules on personal data. */
   readonly pii: {
-    /** What happens to a write with personal data. */
+    /** The treatment of a write with personal data. */
     readonly writeAction: "allow" | "flag" | "redact" | "require_consent" | "block";
     /** Categories of personal data that count; * for all. */
     readonly categories: "*" | readonly string[];
-    /** What happens to personal data in texts that go to external models. */
+    /** The treatment of personal data in texts that go to external models. */
     readonly egressAction: "allow" | "redact" | "block";
   };
   /** Rules on where data lies. */
@@ -499,11 +499,11 @@ export type Rule = {
   };
   /** Entries of the record of processing activities. */
   readonly records: {
-    /** Who is responsible for the processing. */
+    /** The person or body responsible for the processing. */
     readonly controller: string | JsonObject | null;
     /** Purposes of the processing. */
     readonly purposes: readonly string[];
-    /** Who receives the data. */
+    /** The recipients of the data. */
     readonly recipients: readonly string[];
   };
   /** Rules on breaches. */
@@ -514,11 +514,11 @@ export type Rule = {
 };
 
 export type Tuple = {
-  /** Who has the relation. */
+  /** The holder of the relation. */
   readonly subject: string;
   /** The relation to the object. */
   readonly relation: string;
-  /** What the relation is to. */
+  /** The object of the relation. */
   readonly object: string;
 };
 
@@ -531,7 +531,7 @@ export type RegisterAgentOutput = {
   readonly did?: string | undefined;
   /** Public key of the agent, as it was given; absent where none was given. */
   readonly publicKey?: string | undefined;
-  /** What the agent can do, in the words of who registered it. */
+  /** The abilities of the agent, in the words of who registered it. */
   readonly capabilities: readonly string[];
   /** Whether the agent may write (active) or never again (deactivated). */
   readonly status: "active" | "deactivated";
@@ -556,7 +556,7 @@ export type Identity = {
   readonly did?: string | undefined;
   /** Public key of the agent, as it was given; absent where none was given. */
   readonly publicKey?: string | undefined;
-  /** What the agent can do, in the words of who registered it. */
+  /** The abilities of the agent, in the words of who registered it. */
   readonly capabilities: readonly string[];
   /** Whether the agent may write (active) or never again (deactivated). */
   readonly status: "active" | "deactivated";
@@ -586,7 +586,7 @@ export type HealthOutput = {
   readonly status: "ok" | "unavailable";
   /** Version of the server. */
   readonly version: string;
-  /** What is wrong, whether or not it stops the deployment. */
+  /** The faults, whether or not they stop the deployment. */
   readonly reasons?: readonly string[] | undefined;
   /** Members of the request that were ignored, and other notes. */
   readonly warnings?: readonly string[] | undefined;
@@ -623,7 +623,7 @@ export type ProviderModelsOutput = {
     readonly id: string;
     /** Id of the provider. */
     readonly provider: string;
-    /** What the model is for, as its name tells; empty for models of images or sound. */
+    /** The roles of the model, as its name tells; empty for models of images or sound. */
     readonly capabilities: readonly ("chat" | "embedding" | "rerank" | "extraction" | "ner")[];
     /** Tokens that it reads at once, where that is known. */
     readonly contextWindow?: number | undefined;
@@ -764,7 +764,7 @@ export type CreateThreadOutput = {
   readonly messageCount: number;
   /** Whether the thread is archived. */
   readonly archived: boolean;
-  /** What the caller keeps with the thread. */
+  /** The data that the caller keeps with the thread. */
   readonly metadata: JsonObject;
   /** Namespace of the thread and, by default, of its messages. */
   readonly namespace: string;
@@ -779,9 +779,9 @@ export type Tool = {
   readonly toolName: string;
   /** Hash of the grain that defines it. */
   readonly toolHash: string;
-  /** What the tool does. */
+  /** Description of the tool for the model. */
   readonly description: string;
-  /** Who runs it: the server or a host of its choice (host), or the caller of the turn (client). */
+  /** The side that runs it: the server or a host of its choice (host), or the caller of the turn (client). */
   readonly executorKind: "host" | "client";
 };
 
@@ -790,11 +790,11 @@ export type CreateHarnessOutput = {
   readonly slug: string;
   /** Name of the harness, for people. */
   readonly name: string;
-  /** What the harness is for; empty where nobody has said. */
+  /** The purpose of the harness; empty where nobody has stated it. */
   readonly description: string;
   /** Template that it was made from; null without one. */
   readonly template: string | null;
-  /** What the agent is to reach; null where nobody has stated it, and then it takes no turns. */
+  /** The goal of the agent; null where nobody has stated it, and then it takes no turns. */
   readonly goal: string | null;
   /** Instructions for the model; empty where nobody has stated any. */
   readonly systemPrompt: string;
@@ -836,7 +836,7 @@ export type Annotation = {
 export type ProvisionHarnessTool = {
   /** Name of the tool: 1 to 64 letters, digits, _, . and -; models know a dot as two underscores. */
   readonly toolName: string;
-  /** What the tool does and when to call it, for the model; at most 8,192 characters. */
+  /** Description for the model: the tool, and when to call it; at most 8,192 characters. */
   readonly description: string;
   /** JSON Schema of the arguments: an object at the root, and a part of the keywords. */
   readonly inputSchema: JsonObject;
@@ -852,7 +852,7 @@ export type ProvisionHarnessTool = {
   readonly strict?: boolean | undefined;
   /** Arguments of sample calls, which must fit the input_schema; the default is none. */
   readonly examples?: readonly JsonObject[] | undefined;
-  /** What a call does; the default is nothing of it. */
+  /** The effects of a call; the default is none of them. */
   readonly annotations?: Annotation | undefined;
   /** Whether the tool answers later than its call; the default is false. */
   readonly asyncMode?: boolean | undefined;
@@ -888,7 +888,7 @@ export type HarnessChatOutput = {
     readonly toolCallId: string;
     /** Name of the tool. */
     readonly toolName: string;
-    /** What the tool answered, or the error; null without either. */
+    /** The answer of the tool, or the error; null without either. */
     readonly output: Json;
     /** Whether the call failed. */
     readonly isError: boolean;
@@ -934,11 +934,11 @@ export type Check = {
   }[];
   /** Severity of the check: critical, high, medium or low. */
   readonly severity: string;
-  /** What the check verifies. */
+  /** The property that the check verifies. */
   readonly description: string;
   /** Outcome of the check: pass, fail, warn or skip. */
   readonly status: string;
-  /** What the check measured. */
+  /** The measurement of the check, in words. */
   readonly detail: string;
 };
 
@@ -1050,7 +1050,7 @@ export type Erasure = {
   readonly count: number;
   /** Fingerprint of the destroyed key; empty where nothing was held. */
   readonly keyFingerprint: string;
-  /** What was held before, as counts and times. */
+  /** The data held before, as counts and times. */
   readonly held?: Held | undefined;
 };
 
@@ -1070,7 +1070,7 @@ export type OpenSubjectRequestOutput = {
   readonly requestId: string;
   /** Whether the request is still to be answered. */
   readonly status: "open" | "closed";
-  /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+  /** The act that the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
   readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
   /** The person; absent once the request was closed and the person erased, as are all free texts. */
   readonly userId?: string | undefined;
@@ -1109,7 +1109,7 @@ export type Request = {
   readonly requestId: string;
   /** Whether the request is still to be answered. */
   readonly status: "open" | "closed";
-  /** What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
+  /** The act that the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21). */
   readonly kind: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection";
   /** The person; absent once the request was closed and the person erased, as are all free texts. */
   readonly userId?: string | undefined;
@@ -1390,7 +1390,7 @@ export interface Operations {
       readonly entityCount?: number | undefined;
       /** Different subjects of the results; only with count_entities. */
       readonly entities?: readonly string[] | undefined;
-      /** What the exhaustive recall did; only with exhaustive. */
+      /** Figures of the exhaustive recall; only with exhaustive. */
       readonly exhaustiveMetadata?: {
         /** Number of rounds that ran. */
         readonly roundsExecuted: number;
@@ -1422,7 +1422,7 @@ export interface Operations {
         /** Score that added grains stay at or below; absent when there was no hit before. */
         readonly expansionScoreCap?: number | undefined;
       } | undefined;
-      /** What the census of sessions did; only with session_census. */
+      /** Figures of the census of sessions; only with session_census. */
       readonly sessionCensusMetadata?: {
         /** Number of sessions that the recall could find grains in. */
         readonly totalSessions: number;
@@ -1727,11 +1727,11 @@ export interface Operations {
     input: {
       /** The text to remember, at most 256 KiB. */
       readonly text?: string | undefined;
-      /** What was said, in order, in place of a text; at most 1,000 messages. */
+      /** The messages in order, in place of a text; at most 1,000. */
       readonly messages?: readonly {
         /** The speaker: user, assistant, system or tool. */
         readonly role: string;
-        /** What is said. */
+        /** The text of the message. */
         readonly content: string;
         /** Time of the message in Unix seconds; the default is a second after the message before. */
         readonly time?: Date | undefined;
@@ -1848,7 +1848,7 @@ export interface Operations {
       readonly oldHash: string;
       /** Hash of the new version. */
       readonly newHash: string;
-      /** What was added, field by field. */
+      /** The amounts that were added, field by field. */
       readonly applied: readonly {
         /** Name of the field. */
         readonly field: string;
@@ -2028,7 +2028,7 @@ export interface Operations {
       }[];
       /** Cursor of the next page; absent when these are all versions. */
       readonly nextCursor?: string | undefined;
-      /** What the answer leaves out. */
+      /** The parts that the answer leaves out. */
       readonly warnings?: readonly string[] | undefined;
     };
   };
@@ -2051,7 +2051,7 @@ export interface Operations {
       }[];
       /** Hashes of grains in the file that the memory holds now; only the first ones of a large file. */
       readonly hashes: readonly string[];
-      /** What the import changed or left out. */
+      /** The changes that the import made and the parts that it left out. */
       readonly warnings?: readonly string[] | undefined;
     };
   };
@@ -2112,7 +2112,7 @@ export interface Operations {
       readonly errors: readonly ImportDocumentOutputError[];
       /** Number of beliefs that were extracted; only with extract. */
       readonly extractedCount?: number | undefined;
-      /** What the import changed or left out. */
+      /** The changes that the import made and the parts that it left out. */
       readonly warnings?: readonly string[] | undefined;
     };
   };
@@ -2379,7 +2379,7 @@ export interface Operations {
       readonly beliefs?: readonly JsonObject[] | undefined;
       /** The context as a page; only with the format text. */
       readonly text?: string | undefined;
-      /** What was left out because it does not fit. */
+      /** The parts that were left out because they do not fit. */
       readonly dropped: {
         /** Number of states that were left out. */
         readonly states: number;
@@ -2456,7 +2456,7 @@ export interface Operations {
     input: {
       /** Id of the session: the session_id of its grains, or the namespace that they are in. */
       readonly sid: string;
-      /** What is to be reached. */
+      /** The state to be reached, in words. */
       readonly description: string;
       /** Priority of the goal: critical, high, medium or low; another word counts as medium, which is the default. */
       readonly priority?: string | undefined;
@@ -2466,7 +2466,7 @@ export interface Operations {
       readonly parentGoals?: readonly string[] | undefined;
       /** Time by which the goal should be reached, in Unix seconds; no default. */
       readonly deadline?: Date | undefined;
-      /** What a passed deadline does: {deadline, mode}, where hard fails the goal and soft suspends it; no default. */
+      /** The effect of a passed deadline: {deadline, mode}, where hard fails the goal and soft suspends it; no default. */
       readonly expiryPolicy?: JsonObject | undefined;
       /** Pieces of evidence that a satisfied goal needs, or true for one; the default is none. */
       readonly evidenceRequired?: boolean | number | undefined;
@@ -2488,7 +2488,7 @@ export interface Operations {
       readonly hash: string;
       /** The same as hash. */
       readonly blobHash: string;
-      /** What is to be reached. */
+      /** The state to be reached, in words. */
       readonly description: string;
       /** State of the goal: active, satisfied, failed or suspended. */
       readonly goalState: string;
@@ -2588,7 +2588,7 @@ export interface Operations {
       readonly hash: string;
       /** The same as hash. */
       readonly blobHash: string;
-      /** What is to be reached. */
+      /** The state to be reached, in words. */
       readonly description: string;
       /** State of the goal: active, satisfied, failed or suspended. */
       readonly goalState: string;
@@ -2633,7 +2633,7 @@ export interface Operations {
       readonly hash: string;
       /** The same as hash. */
       readonly blobHash: string;
-      /** What is to be reached. */
+      /** The state to be reached, in words. */
       readonly description: string;
       /** State of the goal: active, satisfied, failed or suspended. */
       readonly goalState: string;
@@ -2985,10 +2985,10 @@ export interface Operations {
         readonly path?: string | undefined;
         /** Member of the request that the error is about. */
         readonly field?: string | undefined;
-        /** What is wrong with the member. */
+        /** The fault of the member. */
         readonly issue?: string | undefined;
       }[];
-      /** What the change would mean for the grains that the memory holds. */
+      /** The effect of the change on the grains that the memory holds. */
       readonly impact: {
         /** Number of grains. */
         readonly grainsTotal: number;
@@ -3101,7 +3101,7 @@ export interface Operations {
   /** Give a subject a relation to an object. Tuples decide where the policy sets access.authz_required. Granting a tuple again changes nothing and is not an error. */
   grantAccess: {
     input: {
-      /** Who has the relation: TYPE:ID such as user:alice, the members of a relation such as group:eng#member, or everyone of a type such as agent:*. */
+      /** The holder of the relation: TYPE:ID such as user:alice, the members of a relation such as group:eng#member, or everyone of a type such as agent:*. */
       readonly subject?: string | undefined;
       /** The relation to the object, such as viewer or editor. */
       readonly relation?: string | undefined;
@@ -3128,7 +3128,7 @@ export interface Operations {
   /** Take a relation to an object away from a subject. The subject may keep the relation through another tuple. Revoking a tuple that is not there is not an error. */
   revokeAccess: {
     input: {
-      /** Who has the relation: TYPE:ID such as user:alice, the members of a relation such as group:eng#member, or everyone of a type such as agent:*. */
+      /** The holder of the relation: TYPE:ID such as user:alice, the members of a relation such as group:eng#member, or everyone of a type such as agent:*. */
       readonly subject?: string | undefined;
       /** The relation to the object, such as viewer or editor. */
       readonly relation?: string | undefined;
@@ -3155,7 +3155,7 @@ export interface Operations {
   /** Tell whether a subject has a relation to an object, and by which tuples. It follows included relations, usersets and parents. Where tuples decide, only an admin of the memory asks about others. */
   checkAccess: {
     input: {
-      /** Who has the relation: TYPE:ID such as user:alice, the members of a relation such as group:eng#member, or everyone of a type such as agent:*. */
+      /** The holder of the relation: TYPE:ID such as user:alice, the members of a relation such as group:eng#member, or everyone of a type such as agent:*. */
       readonly subject?: string | undefined;
       /** The relation to the object, such as viewer or editor. */
       readonly relation?: string | undefined;
@@ -3200,11 +3200,11 @@ export interface Operations {
     output: {
       /** The tuples of this page. */
       readonly tuples: readonly {
-        /** Who has the relation. */
+        /** The holder of the relation. */
         readonly subject: string;
         /** The relation to the object. */
         readonly relation: string;
-        /** What the relation is to. */
+        /** The object of the relation. */
         readonly object: string;
         /** Time of the grant in Unix seconds. */
         readonly grantedAt: Date;
@@ -3246,7 +3246,7 @@ export interface Operations {
       readonly did?: string | undefined;
       /** Public key in any text form, of at most 4,096 characters; the server only stores it. */
       readonly publicKey?: string | undefined;
-      /** What the agent can do: at most 64 texts of at most 128 characters; the default is none. */
+      /** The abilities of the agent: at most 64 texts of at most 128 characters; the default is none. */
       readonly capabilities?: readonly string[] | undefined;
       /** Members to be stored as they are, of at most 16 KiB as JSON; the default is none. */
       readonly metadata?: { readonly [name: string]: Json } | undefined;
@@ -3406,7 +3406,7 @@ export interface Operations {
         readonly end: number;
         /** Confidence in the match from 0 to 1. */
         readonly confidence: number;
-        /** What found the match: regex, checksum, dictionary or ner. */
+        /** The method that found the match: regex, checksum, dictionary or ner. */
         readonly source: string;
       }[];
       /** Number of matches. */
@@ -3653,7 +3653,7 @@ export interface Operations {
       readonly ok: boolean;
       /** Time until the answer, in milliseconds. */
       readonly latencyMs: number;
-      /** What went wrong. */
+      /** The failure, in words. */
       readonly error?: string | undefined;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
@@ -4101,9 +4101,9 @@ export interface Operations {
   /** Ask a model that reads and writes the memory, and stream its answer. Streams server-sent events: progress, text, tool_call and tool_result, then done or error. A thread shows its last messages to the model and keeps the new ones. The model stops when the client leaves. */
   chatStream: {
     input: {
-      /** What is said now, in its order; the last one is the user’s. With a thread only what is new, together at most 262,144 characters. */
+      /** The messages in order; the last one is the user’s. With a thread only the new ones, together at most 262,144 characters. */
       readonly messages: readonly {
-        /** Who speaks; system adds to what the model is told and is not kept. */
+        /** The speaker; system adds to what the model is told and is not kept. */
         readonly role: "system" | "user" | "assistant";
         /** Text of the message. */
         readonly content: string;
@@ -4158,7 +4158,7 @@ export interface Operations {
         readonly messageCount: number;
         /** Whether the thread is archived. */
         readonly archived: boolean;
-        /** What the caller keeps with the thread. */
+        /** The data that the caller keeps with the thread. */
         readonly metadata: JsonObject;
         /** Namespace of the thread and, by default, of its messages. */
         readonly namespace: string;
@@ -4178,7 +4178,7 @@ export interface Operations {
     input: {
       /** Title of the thread, at most 256 characters; no default. */
       readonly title?: string | undefined;
-      /** What the caller keeps with the thread, at most 16,384 characters of JSON; the default is empty. */
+      /** The data that the caller keeps with the thread, at most 16,384 characters of JSON; the default is empty. */
       readonly metadata?: JsonObject | undefined;
       /** The data subject of the thread and, by default, of its messages; the default is none. */
       readonly userId?: string | undefined;
@@ -4309,11 +4309,11 @@ export interface Operations {
         readonly slug: string;
         /** Name of the harness, for people. */
         readonly name: string;
-        /** What the harness is for; empty where nobody has said. */
+        /** The purpose of the harness; empty where nobody has stated it. */
         readonly description: string;
         /** Template that it was made from; null without one. */
         readonly template: string | null;
-        /** What the agent is to reach; null where nobody has stated it, and then it takes no turns. */
+        /** The goal of the agent; null where nobody has stated it, and then it takes no turns. */
         readonly goal: string | null;
         /** Instructions for the model; empty where nobody has stated any. */
         readonly systemPrompt: string;
@@ -4355,7 +4355,7 @@ export interface Operations {
       readonly slug: string;
       /** Name for people to read, of at most 256 characters. */
       readonly name: string;
-      /** What the harness is for, of at most 4,096 characters; the default is that of the template. */
+      /** The purpose of the harness, of at most 4,096 characters; the default is that of the template. */
       readonly description?: string | undefined;
       /** Slug of a template; by default there is no template. */
       readonly template?: string | undefined;
@@ -4377,9 +4377,9 @@ export interface Operations {
       readonly slug: string;
       /** Name for people to read, of at most 256 characters; the default is as before. */
       readonly name?: string | undefined;
-      /** What the harness is for, of at most 4,096 characters; the default is as before. */
+      /** The purpose of the harness, of at most 4,096 characters; the default is as before. */
       readonly description?: string | undefined;
-      /** What the agent is to reach, of at most 8,192 characters; the default is that of the template, then as before. */
+      /** The goal of the agent, of at most 8,192 characters; the default is that of the template, then as before. */
       readonly goal?: string | undefined;
       /** Instructions for the model, of at most 65,536 characters; the default is as before. */
       readonly systemPrompt?: string | undefined;
@@ -4416,9 +4416,9 @@ export interface Operations {
       readonly slug: string;
       /** Name for people to read, of at most 256 characters; the default is as before. */
       readonly name?: string | undefined;
-      /** What the harness is for, of at most 4,096 characters; the default is as before. */
+      /** The purpose of the harness, of at most 4,096 characters; the default is as before. */
       readonly description?: string | undefined;
-      /** What the agent is to reach, of at most 8,192 characters; the default is that of the template, then as before. */
+      /** The goal of the agent, of at most 8,192 characters; the default is that of the template, then as before. */
       readonly goal?: string | undefined;
       /** Instructions for the model, of at most 65,536 characters; the default is as before. */
       readonly systemPrompt?: string | undefined;
@@ -4461,7 +4461,7 @@ export interface Operations {
       readonly slug: string;
       /** Name of the tool: 1 to 64 letters, digits, _, . and -; models know a dot as two underscores. */
       readonly toolName: string;
-      /** What the tool does and when to call it, for the model; at most 8,192 characters. */
+      /** Description for the model: the tool, and when to call it; at most 8,192 characters. */
       readonly description: string;
       /** JSON Schema of the arguments: an object at the root, and a part of the keywords. */
       readonly inputSchema: JsonObject;
@@ -4477,7 +4477,7 @@ export interface Operations {
       readonly strict?: boolean | undefined;
       /** Arguments of sample calls, which must fit the input_schema; the default is none. */
       readonly examples?: readonly JsonObject[] | undefined;
-      /** What a call does; the default is nothing of it. */
+      /** The effects of a call; the default is none of them. */
       readonly annotations?: Annotation | undefined;
       /** Whether the tool answers later than its call; the default is false. */
       readonly asyncMode?: boolean | undefined;
@@ -4487,7 +4487,7 @@ export interface Operations {
       readonly toolHash: string;
       /** Name of the tool. */
       readonly toolName: string;
-      /** Who runs it: the host, or the caller of the turn. */
+      /** The side that runs it: the host, or the caller of the turn. */
       readonly executorKind: "host" | "client";
       /** SHA-256 of the definition as JSON with sorted names. */
       readonly specHash: string;
@@ -4518,7 +4518,7 @@ export interface Operations {
         readonly toolHash: string;
         /** Name of the tool. */
         readonly toolName: string;
-        /** What the tool does. */
+        /** Description of the tool for the model. */
         readonly description: string;
         /** JSON Schema of the arguments. */
         readonly inputSchema: JsonObject;
@@ -4526,7 +4526,7 @@ export interface Operations {
         readonly outputSchema?: JsonObject | undefined;
         /** Where the tool runs; shown to callers that may write. */
         readonly executorUri?: string | undefined;
-        /** Who runs it: the server or a host of its choice (host), or the caller of the turn (client). */
+        /** The side that runs it: the server or a host of its choice (host), or the caller of the turn (client). */
         readonly executorKind: "host" | "client";
         /** Arguments that replace those of the model; shown to callers that may write. */
         readonly lockedParams?: JsonObject | undefined;
@@ -4534,7 +4534,7 @@ export interface Operations {
         readonly strict: boolean;
         /** Arguments of sample calls. */
         readonly examples: readonly JsonObject[];
-        /** What a call does. */
+        /** The effects of a call. */
         readonly annotations: {
           /** Whether the tool changes nothing. */
           readonly readOnly: boolean;
@@ -4568,7 +4568,7 @@ export interface Operations {
         readonly slug: string;
         /** Name of the template. */
         readonly name: string;
-        /** What an agent of this template does. */
+        /** Description of an agent of this template. */
         readonly description: string;
         /** Goal of the agent; empty where whoever provisions it states one. */
         readonly goal: string;
@@ -4604,7 +4604,7 @@ export interface Operations {
       readonly clientTools?: readonly {
         /** Name of the tool: letters, digits, dots, hyphens and underscores, at most 64. */
         readonly toolName: string;
-        /** What the tool does, for the model. */
+        /** Description of the tool for the model. */
         readonly description: string;
         /** JSON Schema of the arguments, an object at its root. */
         readonly inputSchema: JsonObject;
@@ -4623,7 +4623,7 @@ export interface Operations {
       readonly toolOutputs: readonly {
         /** Id of the pending call. */
         readonly toolCallId: string;
-        /** What the tool answered, as JSON of at most 262,144 bytes; no default. */
+        /** The answer of the tool, as JSON of at most 262,144 bytes; no default. */
         readonly output?: Json | undefined;
         /** Why the call failed; by default it did not. */
         readonly error?: string | undefined;
@@ -4748,7 +4748,7 @@ export interface Operations {
       readonly conversationId: string;
       /** Messages of the page. */
       readonly messages: readonly {
-        /** Who says it: user, assistant, or another role that an event has. */
+        /** The role of the speaker: user, assistant, or another one that an event has. */
         readonly role: string;
         /** The text. */
         readonly content: string;
@@ -5043,7 +5043,7 @@ export interface Operations {
         readonly id: string;
         /** Domain of the metric. */
         readonly domain: "ops" | "intel";
-        /** What the metric measures. */
+        /** Name of the metric for people. */
         readonly label: string;
         /** Value in `unit`, rounded to three decimal places; null if it is not computed. */
         readonly value: number | null;
@@ -5157,7 +5157,7 @@ export interface Operations {
         readonly eventType: string;
         /** Principal that acted. */
         readonly actor: string;
-        /** What was acted on. */
+        /** The object of the act. */
         readonly subject: string;
         /** Hash of the grain; absent where the entry is about none. */
         readonly grainHash?: string | undefined;
@@ -5483,11 +5483,11 @@ export interface Operations {
         }[];
         /** Severity of the check: critical, high, medium or low. */
         readonly severity: string;
-        /** What the check verifies. */
+        /** The property that the check verifies. */
         readonly description: string;
-        /** What the check measured. */
+        /** The measurement of the check, in words. */
         readonly detail: string;
-        /** What to do so that the check passes. */
+        /** The step after which the check passes. */
         readonly remediation: string;
         /** Time at which the failure was found, in Unix seconds. */
         readonly detectedAt: Date;
@@ -5659,7 +5659,7 @@ export interface Operations {
     input: {
       /** The person whom the request is about. */
       readonly userId: string;
-      /** What the person asks for; the default is access. The kinds are those of the answer. */
+      /** The act that the person asks for; the default is access. The kinds are those of the answer. */
       readonly kind?: "access" | "portability" | "erasure" | "rectification" | "restriction" | "objection" | undefined;
       /** Requester and way of the request, such as a name and a letter; at most 512 characters. */
       readonly requester?: string | undefined;
@@ -5750,7 +5750,7 @@ export interface Operations {
       readonly recipients: readonly string[];
       /** Days for which grains are kept by default; null without a limit. */
       readonly retentionDays: number | null;
-      /** What the memory holds of the person now. */
+      /** The data that the memory holds of the person now. */
       readonly held: Held;
       /** Consents on record, at most 200. */
       readonly consents: readonly {
@@ -5787,7 +5787,7 @@ export interface Operations {
         /** Number of results. */
         readonly resultCount: number;
       }[];
-      /** What was done since the request was received, oldest first. */
+      /** The acts since the request was received, oldest first. */
       readonly acts: readonly {
         /** Type of the entries of the audit trail. */
         readonly event: string;
@@ -5919,7 +5919,7 @@ export interface Operations {
         readonly kind: string;
         /** Place of the finding. */
         readonly where: string;
-        /** What is wrong there. */
+        /** The fault at that place. */
         readonly problem: string;
       }[];
       /** Members of the request that were ignored, and other notes. */

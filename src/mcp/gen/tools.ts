@@ -13,7 +13,7 @@ export const TOOLS: readonly Tool[] = [
       "properties": {
         "query": {
           "type": "string",
-          "description": "What to find, in words."
+          "description": "The words to find."
         },
         "limit": {
           "type": "integer",
@@ -81,7 +81,7 @@ export const TOOLS: readonly Tool[] = [
     "operation": "cal",
     "profile": "default",
     "changes": false,
-    "description": "What the memory holds on a question, as one text within a budget of tokens.",
+    "description": "The grains on a question, as one text within a budget of tokens.",
     "inputSchema": {
       "type": "object",
       "properties": {
@@ -1284,7 +1284,7 @@ export const TOOLS: readonly Tool[] = [
         "description": {
           "type": "string",
           "minLength": 1,
-          "description": "What is to be reached."
+          "description": "The state to be reached, in words."
         },
         "priority": {
           "type": "string",
@@ -1312,7 +1312,7 @@ export const TOOLS: readonly Tool[] = [
         },
         "expiry_policy": {
           "type": "object",
-          "description": "What a passed deadline does: {deadline, mode}, where hard fails the goal and soft suspends it; no default."
+          "description": "The effect of a passed deadline: {deadline, mode}, where hard fails the goal and soft suspends it; no default."
         },
         "evidence_required": {
           "anyOf": [

@@ -44,6 +44,7 @@ function membersOfRow({ name, input, output, http }: Operation): (readonly [stri
 function problemOf(text: unknown): string | undefined {
   if (typeof text !== 'string') return 'has no description';
   if (!/^[A-Z0-9"].*\.$/.test(text)) return `is not described by a sentence: ${text}`;
+  if (/^(?:Who|What|Whose|Whom|Whoever|Whatever|Of whom)\b/.test(text)) return `begins with a clause: ${text}`;
   return text.length > DESCRIPTION_CHARS_MAX ? `has a description of ${text.length} characters` : undefined;
 }
 

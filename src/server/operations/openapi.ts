@@ -113,7 +113,7 @@ const ERROR_SCHEMA: Members = {
       additionalProperties: true,
       properties: {
         code: { type: 'string', pattern: '^[A-Z]{3}-E[0-9]{3}$', description: 'Error code.' },
-        message: described(TEXT, 'What is wrong, after the code.'),
+        message: described(TEXT, 'The fault, after the code.'),
         details: {
           type: 'array',
           description: 'Members of the request that are wrong.',
@@ -122,7 +122,7 @@ const ERROR_SCHEMA: Members = {
             required: ['field', 'issue'],
             properties: {
               field: described(TEXT, 'Member of the request, as it was sent.'),
-              issue: described(TEXT, 'What is wrong with the member.'),
+              issue: described(TEXT, 'The fault of the member.'),
             },
           },
         },

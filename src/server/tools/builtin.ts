@@ -24,7 +24,7 @@ const recallTool = toolOf({
   description: 'Search the memory. Returns records, best first, each with its hash.',
   annotations: { read_only: true, destructive: false, idempotent: true },
   input: Type.Object({
-    query: Text('What to look for, in words.'),
+    query: Text('The words to look for.'),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: TOOL_HITS_MAX, description: 'Number of records at most; the default is 8.' }),
     ),
@@ -47,9 +47,9 @@ const addTool = toolOf({
   description: 'Remember a fact: who or what it is about, how the two relate, and what is so.',
   annotations: { read_only: false, destructive: false, idempotent: true },
   input: Type.Object({
-    subject: Text('Who or what the fact is about.'),
+    subject: Text('The person or thing of the fact.'),
     relation: Text('How subject and object relate, such as "likes" or "lives in".'),
-    object: Text('What is so.'),
+    object: Text('The statement of the fact.'),
     confidence: Confidence,
     tags: Type.Optional(Type.Array(Text('A tag.'), { maxItems: 16, description: 'Tags of the record.' })),
   }),

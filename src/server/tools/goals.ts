@@ -14,9 +14,11 @@ import { type ToolOutcome, toolOf } from './tool.ts';
 const State = Type.Enum([...GOAL_STATES], { description: 'State of the goals to list, or new state of the goal.' });
 
 const Input = Type.Object({
-  action: Type.Enum(['list', 'create', 'update'], { description: 'What to do.' }),
+  action: Type.Enum(['list', 'create', 'update'], { description: 'The act to carry out.' }),
   state: Type.Optional(State),
-  description: Type.Optional(Type.String({ minLength: 1, description: 'What is to be reached; for create.' })),
+  description: Type.Optional(
+    Type.String({ minLength: 1, description: 'The state to be reached, in words; for create.' }),
+  ),
   priority: Type.Optional(
     Type.Enum(['critical', 'high', 'medium', 'low'], { description: 'Priority of a new goal; the default is medium.' }),
   ),

@@ -36,7 +36,7 @@ Rules:
           items: { type: 'string', enum: ['owner', 'stage', 'renewal_date', 'revenue', 'contacts', 'tickets'] },
           minItems: 1,
           maxItems: 6,
-          description: 'What to read.',
+          description: 'The part of the account to read.',
         },
       },
       required: ['account_name', 'fields'],

@@ -54,7 +54,7 @@ What you may do:
         topic: {
           type: 'string',
           enum: ['billing', 'delivery', 'technical', 'account', 'complaint', 'other'],
-          description: 'What it is about.',
+          description: 'The subject of it.',
         },
       },
       required: ['summary', 'urgency'],

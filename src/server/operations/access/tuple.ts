@@ -8,7 +8,7 @@ export const TupleInput = {
     Type.String({
       minLength: 1,
       description:
-        'Who has the relation: TYPE:ID such as user:alice, the members of a relation such as group:eng#member, or everyone of a type such as agent:*.',
+        'The holder of the relation: TYPE:ID such as user:alice, the members of a relation such as group:eng#member, or everyone of a type such as agent:*.',
     }),
   ),
   relation: Type.Optional(
@@ -27,9 +27,9 @@ export const TupleInput = {
 const TupleInputObject = Type.Object(TupleInput);
 
 export const Tuple = Type.Object({
-  subject: Type.String({ description: 'Who has the relation.' }),
+  subject: Type.String({ description: 'The holder of the relation.' }),
   relation: Type.String({ description: 'The relation to the object.' }),
-  object: Type.String({ description: 'What the relation is to.' }),
+  object: Type.String({ description: 'The object of the relation.' }),
 });
 
 /** VAL-E003 for a missing member, VAL-E001 where a member and its other name differ. */

@@ -16,7 +16,9 @@ export const Identity = Type.Object({
   publicKey: Type.Optional(
     Type.String({ description: 'Public key of the agent, as it was given; absent where none was given.' }),
   ),
-  capabilities: Type.Array(Type.String(), { description: 'What the agent can do, in the words of who registered it.' }),
+  capabilities: Type.Array(Type.String(), {
+    description: 'The abilities of the agent, in the words of who registered it.',
+  }),
   status: Type.Enum(AGENT_STATUSES, {
     description: 'Whether the agent may write (active) or never again (deactivated).',
   }),

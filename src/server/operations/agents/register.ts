@@ -38,7 +38,7 @@ export const registerAgent = defineOperation({
     ),
     capabilities: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'What the agent can do: at most 64 texts of at most 128 characters; the default is none.',
+        description: 'The abilities of the agent: at most 64 texts of at most 128 characters; the default is none.',
       }),
     ),
     metadata: Type.Optional(

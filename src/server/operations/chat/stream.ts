@@ -28,7 +28,7 @@ const NAMESPACE_DEFAULT = 'default';
 
 const Message = Type.Object({
   role: Type.Enum(['system', 'user', 'assistant'], {
-    description: 'Who speaks; system adds to what the model is told and is not kept.',
+    description: 'The speaker; system adds to what the model is told and is not kept.',
   }),
   content: Type.String({ minLength: 1, description: 'Text of the message.' }),
 });
@@ -38,7 +38,7 @@ const Input = Type.Object({
     minItems: 1,
     maxItems: CHAT_MESSAGES_MAX,
     description:
-      'What is said now, in its order; the last one is the user’s. With a thread only what is new, together at most 262,144 characters.',
+      'The messages in order; the last one is the user’s. With a thread only the new ones, together at most 262,144 characters.',
   }),
   threadId: Type.Optional(
     described(ThreadId, 'Thread that the messages and the answer belong to; without one nothing of them is kept.'),

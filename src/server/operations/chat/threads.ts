@@ -27,7 +27,7 @@ const WORDS = {
   metadata: Type.Optional(
     described(
       Fields,
-      'What the caller keeps with the thread, at most 16,384 characters of JSON; the default is empty.',
+      'The data that the caller keeps with the thread, at most 16,384 characters of JSON; the default is empty.',
     ),
   ),
 };

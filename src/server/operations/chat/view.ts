@@ -18,7 +18,7 @@ export const ThreadOutput = Type.Object({
   }),
   messageCount: Type.Integer({ description: 'Number of messages that the caller may read.' }),
   archived: Type.Boolean({ description: 'Whether the thread is archived.' }),
-  metadata: described(Fields, 'What the caller keeps with the thread.'),
+  metadata: described(Fields, 'The data that the caller keeps with the thread.'),
   namespace: Type.String({ description: 'Namespace of the thread and, by default, of its messages.' }),
   userId: Type.Optional(Type.String({ description: 'The data subject of the thread; absent where there is none.' })),
 });

@@ -17,9 +17,9 @@ const Check = Type.Object({
   group: Type.String({ description: 'Group of the check.' }),
   regulations: Type.Array(Citation, { description: 'Articles that the check serves.' }),
   severity: Type.String({ description: 'Severity of the check: critical, high, medium or low.' }),
-  description: Type.String({ description: 'What the check verifies.' }),
+  description: Type.String({ description: 'The property that the check verifies.' }),
   status: Type.String({ description: 'Outcome of the check: pass, fail, warn or skip.' }),
-  detail: Type.String({ description: 'What the check measured.' }),
+  detail: Type.String({ description: 'The measurement of the check, in words.' }),
 });
 
 export const VerifyResult = Type.Object({

@@ -20,7 +20,7 @@ const Purpose = Type.String({ minLength: 1, maxLength: PURPOSE_CHARS_MAX });
 const Said = Type.Object({
   userId: Type.String({ description: 'The user who consents.' }),
   purpose: Type.String({ description: 'The purpose, or * for every purpose.' }),
-  status: Type.Enum(['granted', 'revoked'], { description: 'What was recorded.' }),
+  status: Type.Enum(['granted', 'revoked'], { description: 'The recorded decision.' }),
   hash: Type.String({ description: 'Hash of the consent grain that was written.' }),
   timestamp: Type.Integer({ description: 'Time of the record in Unix seconds.' }),
 });

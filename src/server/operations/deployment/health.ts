@@ -15,7 +15,7 @@ const Output = Type.Object({
   status: Type.Enum(['ok', 'unavailable'], { description: 'Whether the deployment answers and takes writes.' }),
   version: Type.String({ description: 'Version of the server.' }),
   uptimeSeconds: Type.Integer({ description: 'Time since the server started, in seconds.' }),
-  reasons: Type.Array(Type.String(), { description: 'What is wrong, whether or not it stops the deployment.' }),
+  reasons: Type.Array(Type.String(), { description: 'The faults, whether or not they stop the deployment.' }),
 });
 
 async function healthOf({ services }: Context): Promise<Static<typeof Output>> {
@@ -61,7 +61,7 @@ function healthFace(path: string): HttpFace<Static<typeof Output>> {
         status: described(oneOf('ok', 'unavailable'), 'Whether the deployment answers and takes writes.'),
         version: described(TEXT, 'Version of the server.'),
       },
-      { reasons: described(TEXTS, 'What is wrong, whether or not it stops the deployment.') },
+      { reasons: described(TEXTS, 'The faults, whether or not they stop the deployment.') },
     ),
     successStatus: ({ status }) => (status === 'ok' ? 200 : 503),
     otherStatuses: { 503: 'Requests should go elsewhere, for these reasons.' },

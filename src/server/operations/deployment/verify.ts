@@ -7,7 +7,7 @@ const Finding = Type.Object({
   part: Type.String({ description: 'Part of the deployment: a shard by its number, or control.' }),
   kind: Type.String({ description: 'Kind of the finding.' }),
   where: Type.String({ description: 'Place of the finding.' }),
-  problem: Type.String({ description: 'What is wrong there.' }),
+  problem: Type.String({ description: 'The fault at that place.' }),
 });
 
 export const verify = defineOperation({

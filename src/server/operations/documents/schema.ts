@@ -101,7 +101,9 @@ export const ImportOutput = Type.Object({
   extractedCount: Type.Optional(
     Type.Integer({ description: 'Number of beliefs that were extracted; only with extract.' }),
   ),
-  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the import changed or left out.' })),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), { description: 'The changes that the import made and the parts that it left out.' }),
+  ),
 });
 
 /** The window of the chunks. Throws VAL-E001 unless the overlap is below the size. */

@@ -23,7 +23,7 @@ export const createGoal = defineOperation({
   onUnknown: 'warn',
   input: Type.Object({
     sid: SessionId,
-    description: Type.String({ minLength: 1, description: 'What is to be reached.' }),
+    description: Type.String({ minLength: 1, description: 'The state to be reached, in words.' }),
     priority: Type.Optional(
       Type.String({
         minLength: 1,
@@ -48,7 +48,7 @@ export const createGoal = defineOperation({
     expiryPolicy: Type.Optional(
       described(
         Fields,
-        'What a passed deadline does: {deadline, mode}, where hard fails the goal and soft suspends it; no default.',
+        'The effect of a passed deadline: {deadline, mode}, where hard fails the goal and soft suspends it; no default.',
       ),
     ),
     evidenceRequired: Type.Optional(

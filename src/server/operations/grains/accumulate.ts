@@ -60,7 +60,7 @@ const Output = Type.Object({
       old: described(Value, 'Value before.'),
       new: described(Value, 'Value after.'),
     }),
-    { description: 'What was added, field by field.' },
+    { description: 'The amounts that were added, field by field.' },
   ),
   fields: described(Fields, 'All fields of the new version.'),
 });

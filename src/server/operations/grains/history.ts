@@ -23,7 +23,7 @@ const Output = Type.Object({
   nextCursor: Type.Optional(
     Type.String({ description: 'Cursor of the next page; absent when these are all versions.' }),
   ),
-  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the answer leaves out.' })),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: 'The parts that the answer leaves out.' })),
 });
 
 const SCOPE = 'history';

@@ -31,7 +31,9 @@ export const importFile = defineOperation({
     hashes: Type.Array(Type.String(), {
       description: 'Hashes of grains in the file that the memory holds now; only the first ones of a large file.',
     }),
-    warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the import changed or left out.' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'The changes that the import made and the parts that it left out.' }),
+    ),
   }),
   errors: ['FMT-E001', 'FMT-E003', 'LIM-E003'],
   http: [

@@ -35,7 +35,9 @@ export const harnessBindTool = defineOperation({
   output: Type.Object({
     toolHash: Type.String({ description: 'Hash of the grain that defines the tool.' }),
     toolName: Type.String({ description: 'Name of the tool.' }),
-    executorKind: Type.Enum(['host', 'client'], { description: 'Who runs it: the host, or the caller of the turn.' }),
+    executorKind: Type.Enum(['host', 'client'], {
+      description: 'The side that runs it: the host, or the caller of the turn.',
+    }),
     specHash: Type.String({ description: 'SHA-256 of the definition as JSON with sorted names.' }),
     status: Type.Literal('bound', { description: 'Always bound.' }),
   }),

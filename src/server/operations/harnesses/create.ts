@@ -38,7 +38,7 @@ export const harnessCreate = defineOperation({
     description: Type.Optional(
       described(
         plainText({ maxLength: HARNESS_DESCRIPTION_CHARS_MAX }),
-        'What the harness is for, of at most 4,096 characters; the default is that of the template.',
+        'The purpose of the harness, of at most 4,096 characters; the default is that of the template.',
       ),
     ),
     template: Type.Optional(Type.String({ description: 'Slug of a template; by default there is no template.' })),

@@ -22,11 +22,11 @@ export const SETTINGS = {
   name: text(NAME_CHARS_MAX, 'Name for people to read, of at most 256 characters; the default is as before.', 1),
   description: text(
     HARNESS_DESCRIPTION_CHARS_MAX,
-    'What the harness is for, of at most 4,096 characters; the default is as before.',
+    'The purpose of the harness, of at most 4,096 characters; the default is as before.',
   ),
   goal: text(
     HARNESS_GOAL_CHARS_MAX,
-    'What the agent is to reach, of at most 8,192 characters; the default is that of the template, then as before.',
+    'The goal of the agent, of at most 8,192 characters; the default is that of the template, then as before.',
     1,
   ),
   systemPrompt: text(

@@ -14,7 +14,7 @@ const inTable = onDemand<typeof Templates>(import.meta.url, '../../harness/templ
 const Template = Type.Object({
   slug: Type.String({ description: 'Slug of the template.' }),
   name: Type.String({ description: 'Name of the template.' }),
-  description: Type.String({ description: 'What an agent of this template does.' }),
+  description: Type.String({ description: 'Description of an agent of this template.' }),
   goal: Type.String({ description: 'Goal of the agent; empty where whoever provisions it states one.' }),
   systemPrompt: Type.String({ description: 'Instructions for the model.' }),
   assembleQuery: Type.String({ description: 'Name of the query that assembles the context of a turn.' }),

@@ -29,7 +29,7 @@ export const TOOL_BODY = {
   }),
   description: described(
     plainText({ minLength: 1, maxLength: DESCRIPTION_CHARS_MAX }),
-    'What the tool does and when to call it, for the model; at most 8,192 characters.',
+    'Description for the model: the tool, and when to call it; at most 8,192 characters.',
   ),
   inputSchema: described(Fields, 'JSON Schema of the arguments: an object at the root, and a part of the keywords.'),
   outputSchema: Type.Optional(described(Fields, 'JSON Schema of the result, of the same kind; no default.')),
@@ -53,7 +53,7 @@ export const TOOL_BODY = {
     }),
   ),
   annotations: Type.Optional(
-    Type.Object(Annotations, { description: 'What a call does; the default is nothing of it.' }),
+    Type.Object(Annotations, { description: 'The effects of a call; the default is none of them.' }),
   ),
   asyncMode: Type.Optional(
     Type.Boolean({ description: 'Whether the tool answers later than its call; the default is false.' }),
@@ -66,12 +66,13 @@ const Open = Type.Unsafe<JsonObject>({ type: 'object', additionalProperties: tru
 export const ToolOutput = Type.Object({
   toolHash: Type.String({ description: 'Hash of the grain that defines the tool.' }),
   toolName: Type.String({ description: 'Name of the tool.' }),
-  description: Type.String({ description: 'What the tool does.' }),
+  description: Type.String({ description: 'Description of the tool for the model.' }),
   inputSchema: described(Open, 'JSON Schema of the arguments.'),
   outputSchema: Type.Optional(described(Open, 'JSON Schema of the result.')),
   executorUri: Type.Optional(Type.String({ description: 'Where the tool runs; shown to callers that may write.' })),
   executorKind: Type.Enum(['host', 'client'], {
-    description: 'Who runs it: the server or a host of its choice (host), or the caller of the turn (client).',
+    description:
+      'The side that runs it: the server or a host of its choice (host), or the caller of the turn (client).',
   }),
   lockedParams: Type.Optional(
     described(Open, 'Arguments that replace those of the model; shown to callers that may write.'),
@@ -84,7 +85,7 @@ export const ToolOutput = Type.Object({
       destructive: Type.Boolean({ description: 'Whether the tool removes something.' }),
       idempotent: Type.Boolean({ description: 'Whether a call may be repeated after a restart.' }),
     },
-    { description: 'What a call does.' },
+    { description: 'The effects of a call.' },
   ),
   asyncMode: Type.Boolean({ description: 'Whether the tool answers later than its call.' }),
   specHash: Type.String({ description: 'SHA-256 of the definition as JSON with sorted names.' }),

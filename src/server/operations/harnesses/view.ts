@@ -9,21 +9,22 @@ export const Slug = Type.String({
 const ToolSummary = Type.Object({
   toolName: Type.String({ description: 'Name of the tool.' }),
   toolHash: Type.String({ description: 'Hash of the grain that defines it.' }),
-  description: Type.String({ description: 'What the tool does.' }),
+  description: Type.String({ description: 'Description of the tool for the model.' }),
   executorKind: Type.Enum(['host', 'client'], {
-    description: 'Who runs it: the server or a host of its choice (host), or the caller of the turn (client).',
+    description:
+      'The side that runs it: the server or a host of its choice (host), or the caller of the turn (client).',
   }),
 });
 
 export const HarnessOutput = Type.Object({
   slug: Slug,
   name: Type.String({ description: 'Name of the harness, for people.' }),
-  description: Type.String({ description: 'What the harness is for; empty where nobody has said.' }),
+  description: Type.String({ description: 'The purpose of the harness; empty where nobody has stated it.' }),
   template: Type.Union([Type.String(), Type.Null()], {
     description: 'Template that it was made from; null without one.',
   }),
   goal: Type.Union([Type.String(), Type.Null()], {
-    description: 'What the agent is to reach; null where nobody has stated it, and then it takes no turns.',
+    description: 'The goal of the agent; null where nobody has stated it, and then it takes no turns.',
   }),
   systemPrompt: Type.String({ description: 'Instructions for the model; empty where nobody has stated any.' }),
   assembleQuery: Type.String({ description: 'Query that assembles the context of a turn: a name, or CAL text.' }),

@@ -28,7 +28,9 @@ export const JobOutput = Type.Object({
   ),
   hashes: Type.Array(Type.String(), { description: 'Hashes of the stored chunks and duplicates, the first 500.' }),
   errors: Type.Array(ChunkFailure, { description: 'The chunks that were refused, the first 50.' }),
-  warnings: Type.Optional(Type.Array(Type.String(), { description: 'What the import changed or left out.' })),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), { description: 'The changes that the import made and the parts that it left out.' }),
+  ),
   percent: Type.Integer({ description: 'Share of the chunks that are processed, 0 to 100.' }),
   createdAt: Type.Integer({ description: 'Time of the request, in Unix seconds.' }),
   startedAt: Type.Optional(Type.Integer({ description: 'Time at which the job first ran, in Unix seconds.' })),

@@ -10,7 +10,7 @@ import { computed } from './measure.ts';
 const Row = Type.Object({
   id: Type.String({ description: 'Id of the metric.' }),
   domain: Type.Enum(['ops', 'intel'], { description: 'Domain of the metric.' }),
-  label: Type.String({ description: 'What the metric measures.' }),
+  label: Type.String({ description: 'Name of the metric for people.' }),
   value: Type.Union([Type.Number(), Type.Null()], {
     description: 'Value in `unit`, rounded to three decimal places; null if it is not computed.',
   }),

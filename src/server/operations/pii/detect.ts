@@ -27,7 +27,7 @@ const Match = Type.Object({
   start: Type.Integer({ description: 'First byte of the match in the UTF-8 text, from 0.' }),
   end: Type.Integer({ description: 'Byte after the match in the UTF-8 text.' }),
   confidence: Type.Number({ description: 'Confidence in the match from 0 to 1.' }),
-  source: Type.String({ description: 'What found the match: regex, checksum, dictionary or ner.' }),
+  source: Type.String({ description: 'The method that found the match: regex, checksum, dictionary or ner.' }),
 });
 const Detailed = Type.Object({
   matches: Type.Array(Match, { description: 'The matches, in order of the text.' }),

@@ -67,11 +67,11 @@ const RULE: Readonly<Record<RulePath, Members>> = {
     'Whether blind tokens in the triple index are demanded; they are always used.',
   ),
   'encryption.key_rotation_days': described(NUMBER, 'Days after which keys must be rotated; null for never.'),
-  'pii.write_action': described(oneOf(...PII_WRITE_ACTIONS), 'What happens to a write with personal data.'),
+  'pii.write_action': described(oneOf(...PII_WRITE_ACTIONS), 'The treatment of a write with personal data.'),
   'pii.categories': described(either(oneOf('*'), TEXTS), 'Categories of personal data that count; * for all.'),
   'pii.egress_action': described(
     oneOf('allow', 'redact', 'block'),
-    'What happens to personal data in texts that go to external models.',
+    'The treatment of personal data in texts that go to external models.',
   ),
   'residency.regions': described(TEXTS, 'Regions that data may lie in.'),
   'residency.enforce': described(FLAG, 'Whether other regions are refused.'),
@@ -103,9 +103,9 @@ const RULE: Readonly<Record<RulePath, Members>> = {
   'ai.risk_review': described(NOTED, 'Time of the last review of risks; null without one.'),
   'guardrail.patterns': described(TEXTS, 'Texts that no grain may hold.'),
   'guardrail.mode': described(oneOf('exact', 'contains', 'fuzzy'), 'How a guardrail pattern matches a text.'),
-  'records.controller': described(either(TEXT, NOTED), 'Who is responsible for the processing.'),
+  'records.controller': described(either(TEXT, NOTED), 'The person or body responsible for the processing.'),
   'records.purposes': described(TEXTS, 'Purposes of the processing.'),
-  'records.recipients': described(TEXTS, 'Who receives the data.'),
+  'records.recipients': described(TEXTS, 'The recipients of the data.'),
   'breach.notify_hours': described(NUMBER, 'Hours within which a breach must be reported; null for none.'),
 };
 
@@ -217,7 +217,7 @@ export const SIMULATED: Members = objectOf({
           message: described(TEXT, 'Error message.'),
           path: described(TEXT, 'Path of the rule that the error is about.'),
           field: described(TEXT, 'Member of the request that the error is about.'),
-          issue: described(TEXT, 'What is wrong with the member.'),
+          issue: described(TEXT, 'The fault of the member.'),
         },
       ),
     ),
@@ -235,7 +235,7 @@ export const SIMULATED: Members = objectOf({
         'Number of principals of live keys that tuples would let view nothing, if the change made tuples decide.',
       ),
     }),
-    'What the change would mean for the grains that the memory holds.',
+    'The effect of the change on the grains that the memory holds.',
   ),
   affected_checks: described(TEXTS, 'Ids of the compliance checks that the change affects.'),
 });

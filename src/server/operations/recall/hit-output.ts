@@ -82,7 +82,7 @@ export const HitOutput = Type.Object({
   supersessionStatus: Type.Optional(
     Type.String({ description: 'Set to superseded for an old version; absent otherwise.' }),
   ),
-  recallSource: Type.String({ description: 'What found the hit: primary, expansion or census.' }),
+  recallSource: Type.String({ description: 'The search that found the hit: primary, expansion or census.' }),
 });
 export type HitOutput = Static<typeof HitOutput>;
 

@@ -66,10 +66,10 @@ const Output = Type.Object({
     Type.Array(Type.String(), { description: 'Different subjects of the results; only with count_entities.' }),
   ),
   exhaustiveMetadata: Type.Optional(
-    described(ExhaustiveOutput, 'What the exhaustive recall did; only with exhaustive.'),
+    described(ExhaustiveOutput, 'Figures of the exhaustive recall; only with exhaustive.'),
   ),
   sessionCensusMetadata: Type.Optional(
-    described(CensusOutput, 'What the census of sessions did; only with session_census.'),
+    described(CensusOutput, 'Figures of the census of sessions; only with session_census.'),
   ),
   sessionCoverageRatio: Type.Optional(
     Type.Number({

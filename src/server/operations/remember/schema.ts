@@ -5,7 +5,7 @@ import { type Static, Type } from '../type.ts';
 
 const Message = Type.Object({
   role: Type.String({ minLength: 1, description: 'The speaker: user, assistant, system or tool.' }),
-  content: Type.String({ description: 'What is said.' }),
+  content: Type.String({ description: 'The text of the message.' }),
   time: Type.Optional(
     Type.Integer({
       description: 'Time of the message in Unix seconds; the default is a second after the message before.',
@@ -19,7 +19,7 @@ export const Input = Type.Object({
     Type.Array(Message, {
       minItems: 1,
       maxItems: BATCH_GRAINS_MAX,
-      description: 'What was said, in order, in place of a text; at most 1,000 messages.',
+      description: 'The messages in order, in place of a text; at most 1,000.',
     }),
   ),
   userId: Type.Optional(Type.String({ description: 'The data subject.' })),

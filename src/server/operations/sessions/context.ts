@@ -70,7 +70,7 @@ export const sessionContext = defineOperation({
         actions: count('actions'),
         beliefs: count('beliefs'),
       },
-      { description: 'What was left out because it does not fit.' },
+      { description: 'The parts that were left out because they do not fit.' },
     ),
   }),
   errors: ['VAL-E001'],

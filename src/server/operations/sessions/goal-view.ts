@@ -5,7 +5,7 @@ import { type Static, Type } from '../type.ts';
 export const GoalOutput = Type.Object({
   hash: Type.String({ description: 'Hash of the current version of the goal.' }),
   blobHash: Type.String({ description: 'The same as hash.' }),
-  description: Type.String({ description: 'What is to be reached.' }),
+  description: Type.String({ description: 'The state to be reached, in words.' }),
   goalState: Type.String({ description: 'State of the goal: active, satisfied, failed or suspended.' }),
   priority: Type.String({ description: 'Priority of the goal: critical, high, medium or low, or as it was sent.' }),
   criteria: Type.Union([Type.String(), Type.Null()], {

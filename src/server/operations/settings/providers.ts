@@ -173,7 +173,7 @@ export const providerTest = defineOperation({
   output: Type.Object({
     ok: Type.Boolean({ description: 'Whether the provider answered as it should.' }),
     latencyMs: Type.Number({ description: 'Time until the answer, in milliseconds.' }),
-    error: Type.Optional(Type.String({ description: 'What went wrong.' })),
+    error: Type.Optional(Type.String({ description: 'The failure, in words.' })),
   }),
   errors: ['LLM-E003', 'AUT-E006'],
   http: [{ verb: 'POST', path: '/settings/providers/{id}/test' }],

@@ -57,7 +57,7 @@ export const ModelOutput = Type.Object({
   id: Type.String({ description: 'Name of the model at its provider.' }),
   provider: Type.String({ description: 'Id of the provider.' }),
   capabilities: Type.Array(Type.Enum([...CAPABILITIES]), {
-    description: 'What the model is for, as its name tells; empty for models of images or sound.',
+    description: 'The roles of the model, as its name tells; empty for models of images or sound.',
   }),
   contextWindow: Type.Optional(Type.Integer({ description: 'Tokens that it reads at once, where that is known.' })),
   dimensions: Type.Optional(Type.Integer({ description: 'Length of its vectors, where that is known.' })),

@@ -51,7 +51,11 @@ export const openRequest = defineOperation({
   input: Type.Object({
     userId: Person,
     kind: Type.Optional(
-      described(Kind, 'What the person asks for; the default is access. The kinds are those of the answer.', 'access'),
+      described(
+        Kind,
+        'The act that the person asks for; the default is access. The kinds are those of the answer.',
+        'access',
+      ),
     ),
     requester: Type.Optional(
       described(Requester, 'Requester and way of the request, such as a name and a letter; at most 512 characters.'),

@@ -20,7 +20,7 @@ import { described, type Static, Type } from '../type.ts';
 export const RequestId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the request.' });
 export const Kind = Type.Enum([...SUBJECT_REQUEST_KINDS], {
   description:
-    'What the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21).',
+    'The act that the person asks for (GDPR): access (Art. 15), portability (20), erasure (17), rectification (16), restriction (18) or objection (21).',
 });
 export const Outcome = Type.Enum([...SUBJECT_REQUEST_OUTCOMES], { description: 'How the request ended.' });
 export const Person = Type.String({
@@ -102,7 +102,7 @@ export const RequestOutput = Type.Object({
         erasedAt: Type.Integer({ description: 'Time of the erasure in Unix seconds.' }),
         count: Type.Integer({ description: 'Number of grains that were erased.' }),
         keyFingerprint: Type.String({ description: 'Fingerprint of the destroyed key; empty where nothing was held.' }),
-        held: Type.Optional(described(Held, 'What was held before, as counts and times.')),
+        held: Type.Optional(described(Held, 'The data held before, as counts and times.')),
       }),
       'The erasure by this request; absent without one.',
     ),
@@ -142,7 +142,7 @@ export const Report = Type.Object({
   retentionDays: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Days for which grains are kept by default; null without a limit.',
   }),
-  held: described(Held, 'What the memory holds of the person now.'),
+  held: described(Held, 'The data that the memory holds of the person now.'),
   consents: Type.Array(
     Type.Object({
       purpose: Type.String({ description: 'The purpose, or * for every purpose.' }),
@@ -173,7 +173,7 @@ export const Report = Type.Object({
     }),
     { description: 'The newest recalls about the person, at most 20.' },
   ),
-  acts: Type.Array(Act, { description: 'What was done since the request was received, oldest first.' }),
+  acts: Type.Array(Act, { description: 'The acts since the request was received, oldest first.' }),
   actsTotal: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Number of entries of the audit trail about that; null where they were not counted.',
   }),

@@ -44,7 +44,7 @@ const Entry = Type.Object({
   timestamp: Type.Integer({ description: 'Time of the entry in Unix seconds.' }),
   eventType: Type.String({ description: 'Type of the event.' }),
   actor: Type.String({ description: 'Principal that acted.' }),
-  subject: Type.String({ description: 'What was acted on.' }),
+  subject: Type.String({ description: 'The object of the act.' }),
   grainHash: Type.Optional(Type.String({ description: 'Hash of the grain; absent where the entry is about none.' })),
   details: Type.Unsafe<AuditView['details']>({ type: 'object', description: 'Codes, counts and hashes.' }),
   prevHash: Type.String({ description: 'Hash of the entry before; 64 zeros for the first one.' }),

@@ -75,7 +75,7 @@ export const harnessChat = defineOperation({
 
 const ToolOutputInput = Type.Object({
   toolCallId: Type.String({ minLength: 1, maxLength: 128, description: 'Id of the pending call.' }),
-  output: Type.Optional(JsonOutput('What the tool answered, as JSON of at most 262,144 bytes; no default.')),
+  output: Type.Optional(JsonOutput('The answer of the tool, as JSON of at most 262,144 bytes; no default.')),
   error: Type.Optional(
     Type.String({ minLength: 1, maxLength: 4_096, description: 'Why the call failed; by default it did not.' }),
   ),

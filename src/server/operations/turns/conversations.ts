@@ -94,7 +94,7 @@ function titleOf({ fields }: GrainView): string {
 }
 
 const MessageOutput = Type.Object({
-  role: Type.String({ description: 'Who says it: user, assistant, or another role that an event has.' }),
+  role: Type.String({ description: 'The role of the speaker: user, assistant, or another one that an event has.' }),
   content: Type.String({ description: 'The text.' }),
   hash: Type.String({ description: 'Hash of the event.' }),
   createdAt: Type.Integer({ description: 'Time of the message, in Unix seconds.' }),

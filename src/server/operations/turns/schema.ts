@@ -36,7 +36,11 @@ export const ClientTools = Type.Array(
         pattern: '^[a-zA-Z0-9_.-]{1,64}$',
         description: 'Name of the tool: letters, digits, dots, hyphens and underscores, at most 64.',
       }),
-      description: Type.String({ minLength: 1, maxLength: 4_096, description: 'What the tool does, for the model.' }),
+      description: Type.String({
+        minLength: 1,
+        maxLength: 4_096,
+        description: 'Description of the tool for the model.',
+      }),
       inputSchema: described(JsonMembers, 'JSON Schema of the arguments, an object at its root.'),
     }),
     'A tool.',
@@ -71,7 +75,7 @@ const PendingOutput = Type.Object({
 const InlineOutput = Type.Object({
   toolCallId: Type.String({ description: 'Id of the call.' }),
   toolName: Type.String({ description: 'Name of the tool.' }),
-  output: JsonOutput('What the tool answered, or the error; null without either.'),
+  output: JsonOutput('The answer of the tool, or the error; null without either.'),
   isError: Type.Boolean({ description: 'Whether the call failed.' }),
   actionHash: Type.String({ description: 'Hash of the action that records the call.' }),
 });
