@@ -1,5 +1,6 @@
 // The state of a store's database, for commands that look at it without a server.
 import { EngineError } from '../engine/base/errors.ts';
+import { SHARDS_MAX } from '../engine/base/limits.ts';
 import { Database } from '../engine/log/postgres/database.ts';
 import { drainNode, type Fleet, readFleet } from '../engine/log/postgres/fleet.ts';
 import { foundStore, migrate, openStore } from '../engine/log/postgres/migrate.ts';
@@ -10,7 +11,15 @@ export interface StoreState {
   readonly version: number;
   readonly shards: number;
   /** Nodes with shards whose lease has not ended. */
-  readonly nodes: readonly { readonly node: string; readonly shards: number; readonly leaseSeconds: number }[];
+  readonly nodes: readonly StoreNode[];
+}
+
+export interface StoreNode {
+  readonly node: string;
+  /** Without the control log. */
+  readonly shards: number;
+  readonly hasControlLog: boolean;
+  readonly leaseSeconds: number;
 }
 
 /** Rejects with STO-E001 when the database is not reached, or when its tables are of another version. */
@@ -21,7 +30,8 @@ export function storeState(url: string): Promise<StoreState> {
     const byNode = Map.groupBy(await owners(database), ({ owner }) => owner);
     const nodes = [...byNode].map(([node, held]) => ({
       node,
-      shards: held.length,
+      shards: held.filter(({ shard }) => shard < shards).length,
+      hasControlLog: held.some(({ shard }) => shard === SHARDS_MAX),
       leaseSeconds: Math.min(...held.map(({ seconds }) => seconds)),
     }));
     return { version, shards, nodes };

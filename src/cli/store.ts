@@ -1,6 +1,7 @@
-// `granary store check|migrate`: looks at the database that holds the data, and brings its tables to this version.
+// `granary store check|migrate|import|export`: looks at the database that holds the data, brings its tables to this version, and
+// moves deployments into it and out of it.
 import type { Command } from 'commander';
-import { printJson, printLine, printTable } from './output.ts';
+import { printJson, printLine, printNote, printTable } from './output.ts';
 import { type StoreOptions, storeUrlOf, withStoreOptions } from './store-options.ts';
 
 export function registerStore(program: Command): void {
@@ -13,6 +14,63 @@ export function registerStore(program: Command): void {
   withStoreOptions(command.command('migrate'))
     .description('Bring the tables to the version that this program needs; no node may run meanwhile')
     .action(migrate);
+  withStoreOptions(command.command('import <DIR>'))
+    .description('Move the deployment of a data directory into an empty database; no server may run on either')
+    .option(
+      '--master-key-file <FILE>',
+      'file with the master key; default: GRANARY_MASTER_KEY, or that of the directory',
+    )
+    .action((directory: string, options: MoveFlags) => move('import', directory, options));
+  withStoreOptions(command.command('export <DIR>'))
+    .description('Move the deployment of a database into a new data directory; no node may run')
+    .option('--master-key-file <FILE>', 'file with the master key; default: GRANARY_MASTER_KEY')
+    .action((directory: string, options: MoveFlags) => move('export', directory, options));
+}
+
+interface MoveFlags extends StoreOptions {
+  readonly masterKeyFile?: string | undefined;
+}
+
+async function move(way: 'import' | 'export', directory: string, options: MoveFlags): Promise<void> {
+  const url = storeUrlOf(options.store);
+  const { moveIntoStore } = await import('../server/store/into-store.ts');
+  const { moveOutOfStore } = await import('../server/store/out-of-store.ts');
+  const moved: {
+    readonly log: string;
+    readonly records: number;
+    readonly audit_heads: number;
+    readonly keys: number;
+    readonly checksum: string;
+  }[] = [];
+  await (way === 'import' ? moveIntoStore : moveOutOfStore)({
+    directory,
+    url,
+    masterKey: process.env['GRANARY_MASTER_KEY'],
+    masterKeyFile: options.masterKeyFile ?? process.env['GRANARY_MASTER_KEY_FILE'],
+    onMoved: (log, { records, auditHeads, keys, checksum }, of) => {
+      moved.push({ log, records, audit_heads: auditHeads, keys, checksum });
+      if (options.json !== true) printNote(`${moved.length} of ${of}: ${log}, ${records} records, ${keys} keys`);
+    },
+  });
+  if (options.json) return printJson({ logs: moved });
+  printTable(
+    [
+      { title: 'log' },
+      { title: 'records', align: 'right' },
+      { title: 'audit heads', align: 'right' },
+      { title: 'keys', align: 'right' },
+      { title: 'checksum, equal on both sides' },
+    ],
+    moved.map((one) => [one.log, one.records, one.audit_heads, one.keys, one.checksum.slice(0, 16)]),
+  );
+  if (way === 'import') {
+    printLine(
+      `The database has the deployment now. ${directory} is kept as it was, and servers refuse to start on it.`,
+    );
+    printLine(
+      'Start nodes with the same master key: GRANARY_MASTER_KEY, or --master-key-file outside of their data directories.',
+    );
+  } else printLine(`${directory} has the deployment now. Start no node on the database any more, and drop it.`);
 }
 
 async function check({ store, json }: StoreOptions): Promise<void> {
@@ -23,15 +81,25 @@ async function check({ store, json }: StoreOptions): Promise<void> {
     return printJson({
       version,
       shards,
-      nodes: nodes.map(({ leaseSeconds, ...node }) => ({ ...node, lease_seconds: leaseSeconds })),
+      nodes: nodes.map(({ node, shards: held, hasControlLog, leaseSeconds }) => ({
+        node,
+        shards: held,
+        control_log: hasControlLog,
+        lease_seconds: leaseSeconds,
+      })),
     });
   if (version === 0)
     return printLine('The database is reached, and has no tables yet: the first granary serve makes them.');
   printLine(`Tables of version ${version}, as this program needs them, with ${shards} shards.`);
   if (nodes.length === 0) return printLine('No node serves them.');
   printTable(
-    [{ title: 'node' }, { title: 'shards', align: 'right' }, { title: 'lease ends in', align: 'right' }],
-    nodes.map((one) => [one.node, one.shards, `${one.leaseSeconds} s`]),
+    [
+      { title: 'node' },
+      { title: 'shards', align: 'right' },
+      { title: 'control log' },
+      { title: 'lease ends in', align: 'right' },
+    ],
+    nodes.map((one) => [one.node, one.shards, one.hasControlLog ? 'yes' : 'no', `${one.leaseSeconds} s`]),
   );
 }
 

@@ -9,6 +9,8 @@ export const LAYOUT_FILE = 'layout.json';
 /** Folder inside the data directory where a restore is staged, and the file in it that marks it complete. */
 export const RESTORE_FOLDER = 'restore.new';
 export const RESTORE_READY_FILE = 'ready';
+/** It says that the deployment was moved into a store. */
+export const MOVED_FILE = 'moved.json';
 const FORMAT = 1;
 
 export interface Layout {
@@ -27,6 +29,11 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
     throw new EngineError(
       'STO-E001',
       `a restore into ${directory} was interrupted: run granary restore to complete it`,
+    );
+  if (existsSync(join(directory, MOVED_FILE)))
+    throw new EngineError(
+      'STO-E001',
+      `${directory} was moved into a database, which has its data now: set GRANARY_STORE and name another --data-dir, or delete ${MOVED_FILE} to go back to this older state`,
     );
   if (existsSync(path)) {
     makeFolder(join(directory, 'keys'));

@@ -2,6 +2,7 @@
 // `<data-dir>/keys/bootstrap.key` for the command line on the same machine. A deployment whose keys lie in a store keeps it
 // there too, wrapped by the master key, and each of its nodes gets the file.
 import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { type KeyFiles, readKeyFile } from '../../engine/keys/key-files.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
 import type { Keys } from './keys.ts';
@@ -47,6 +48,21 @@ export async function ensureBootstrapKey(
   write(folder, raw);
   await keys.setBootstrap(raw);
   return raw;
+}
+
+/** Keeps a copy of the key of the folder in the store's files, wrapped. Without a key in the folder, it does nothing. */
+export function keepBootstrapKey(folder: KeyFiles, stored: BootstrapPlaces['stored'] & {}): void {
+  const text = textOf(folder);
+  if (KEY.test(text))
+    writeWrappedKey(stored.files, STORED, stored.master, Buffer.from(text.slice(PREFIX.length), 'hex'));
+}
+
+/** Makes the key of a folder on disk from the wrapped copy in it, which is not needed there. */
+export function restoreBootstrapKey(folder: KeyFiles, master: MasterKey): void {
+  const kept = openWrappedKey(folder, STORED, master);
+  if (kept === undefined) return;
+  write(folder, `${PREFIX}${kept.toString('hex')}`);
+  rmSync(folder.pathOf(STORED.file));
 }
 
 /** Wraps the stored key again under the current master key of `master`, which accepts the former one. */

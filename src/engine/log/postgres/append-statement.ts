@@ -84,7 +84,7 @@ function recordsOf(append: NumberedAppend) {
 }
 
 /** `pieces` after those that `before` already holds, which end where `offsets` says. */
-function parts(pieces: readonly (Buffer | null)[], before?: Buffer, offsets: Uint32Array = NO_OFFSETS): Parts {
+export function parts(pieces: readonly (Buffer | null)[], before?: Buffer, offsets: Uint32Array = NO_OFFSETS): Parts {
   const starts: number[] = [];
   const lengths: number[] = [];
   for (let i = 0; i + 1 < offsets.length; i++) {
@@ -105,6 +105,6 @@ function parts(pieces: readonly (Buffer | null)[], before?: Buffer, offsets: Uin
 
 const NO_OFFSETS = new Uint32Array(1);
 
-function arrayText(numbers: readonly number[]): string {
+export function arrayText(numbers: readonly number[]): string {
   return `{${numbers.join(',')}}`;
 }

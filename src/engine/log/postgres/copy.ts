@@ -12,7 +12,8 @@ import type { Taken } from './lease.ts';
 import { PageReader } from './pages.ts';
 import { hasDigest, listFiles } from './stored-files.ts';
 
-const MARK_FILE = 'copy.json';
+/** In the folder of a copy. */
+export const COPY_MARK_FILE = 'copy.json';
 
 /** The owner whose appends the copy ends with. */
 interface CopyMark {
@@ -52,7 +53,7 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
   const filler = kept ?? openNew(directory, stamp);
   let count: number;
   try {
-    const filling = new Filling(database, filler, stamp.shard);
+    const filling = new StoredLog(database, filler, stamp.shard);
     const since = kept?.appends;
     const from = kept?.nextSequence ?? 1;
     if (since !== undefined) await filling.changes(since, from);
@@ -123,7 +124,7 @@ async function deleteDerived(database: Database, { directory, derived, stamp }: 
 function openNew(directory: string, stamp: LogStamp): LogFiller {
   if (existsSync(directory)) {
     // First what makes it trusted.
-    rmSync(join(directory, MARK_FILE), { force: true });
+    rmSync(join(directory, COPY_MARK_FILE), { force: true });
     syncDirectory(directory);
     rmSync(directory, { recursive: true, force: true });
   }
@@ -132,7 +133,7 @@ function openNew(directory: string, stamp: LogStamp): LogFiller {
 
 function readMark(directory: string): CopyMark | undefined {
   try {
-    const parsed: unknown = JSON.parse(readFileSync(join(directory, MARK_FILE), 'utf8'));
+    const parsed: unknown = JSON.parse(readFileSync(join(directory, COPY_MARK_FILE), 'utf8'));
     const { store, token, mark } = parsed as Partial<CopyMark>; // Each member is checked on the next line.
     if (typeof store === 'string' && typeof token === 'number' && typeof mark === 'string')
       return { store, token, mark };
@@ -143,17 +144,24 @@ function readMark(directory: string): CopyMark | undefined {
 }
 
 function writeMark(directory: string, mark: CopyMark): void {
-  replaceFile(join(directory, MARK_FILE), Buffer.from(JSON.stringify(mark)));
+  replaceFile(join(directory, COPY_MARK_FILE), Buffer.from(JSON.stringify(mark)));
 }
 
-class Filling {
+/** Takes what is read of a log in the database, in order. A frame is null for what was removed. */
+export interface LogTarget {
+  putRecords(records: Iterable<readonly [sequence: Sequence, frame: Buffer | null]>): void;
+  putState(entries: Iterable<readonly [key: Buffer, frame: Buffer | null]>): void;
+}
+
+/** Reads a log in the database, page by page. */
+export class StoredLog {
   readonly #reader: PageReader;
-  readonly #filler: LogFiller;
+  readonly #filler: LogTarget;
   readonly #shard: number;
   /** Records that were read. */
   count = 0;
 
-  constructor(database: Database, filler: LogFiller, shard: number) {
+  constructor(database: Database, filler: LogTarget, shard: number) {
     this.#reader = new PageReader(database);
     this.#filler = filler;
     this.#shard = shard;

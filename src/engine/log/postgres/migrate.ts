@@ -5,6 +5,7 @@ import { type Database, databaseError, type Sql } from './database.ts';
 import { SCHEMA_STEPS, SCHEMA_VERSION } from './schema.ts';
 
 export interface StoreRow {
+  /** Negative while an import fills the tables. */
   readonly version: number;
   /** Random, in hexadecimal form: tells this deployment's tables from others. */
   readonly mark: string;
@@ -50,6 +51,7 @@ async function migrateIn(sql: Sql, shards: number): Promise<number> {
   const found = await readStore(sql);
   const version = found?.version ?? 0;
   if (version > SCHEMA_VERSION) throw newerTables(version);
+  if (version < 0) throw importing();
   if (version === SCHEMA_VERSION) return version;
   if (found !== undefined) await refuseServed(sql);
   for (const statement of SCHEMA_STEPS.slice(version).flat()) await sql.unsafe(statement);
@@ -74,12 +76,66 @@ export async function openStore(database: Database): Promise<StoreRow> {
   const found = await foundStore(database);
   if (found === undefined) throw new EngineError('STO-E001', 'the database has no tables of a store');
   if (found.version > SCHEMA_VERSION) throw newerTables(found.version);
+  if (found.version < 0) throw importing();
   if (found.version < SCHEMA_VERSION)
     throw new EngineError(
       'STO-E001',
       `the tables have version ${found.version}, and this server needs ${SCHEMA_VERSION}: they must be migrated first (granary store migrate)`,
     );
   return found;
+}
+
+/**
+ * Makes tables for an import, which no server takes before `endImport`; those of an import that did not end are taken again. Resolves
+ * with the mark of the deployment. STO-E001 when the database holds a deployment.
+ */
+export async function beginImport(database: Database, shards: number): Promise<string> {
+  const found = await foundStore(database);
+  if (found !== undefined && found.version >= 0)
+    throw new EngineError('STO-E001', 'the database holds a deployment already: name an empty database');
+  try {
+    if (found === undefined)
+      await database.ask((sql) =>
+        sql.begin(async (transaction) => {
+          await migrateIn(transaction, shards);
+          await transaction`UPDATE granary_store SET version = ${-SCHEMA_VERSION} WHERE id = 1`;
+        }),
+      );
+    else await database.ask((sql) => sql.begin((transaction) => restartImport(transaction, shards)));
+  } catch (error) {
+    throw databaseError('the tables cannot be made', error);
+  }
+  return (await foundStore(database))?.mark ?? '';
+}
+
+/** Makes the tables anew. Statements of the import before, if it still runs, find other tokens. */
+async function restartImport(sql: Sql, shards: number): Promise<void> {
+  await refuseServed(sql);
+  const before = await sql`SELECT shard, format, token FROM granary_shards`;
+  for (const statement of SCHEMA_STEPS.flat())
+    await sql.unsafe(`DROP TABLE IF EXISTS ${/CREATE TABLE (\w+)/.exec(statement)?.[1]}`);
+  await migrateIn(sql, shards);
+  for (const row of before)
+    await sql`
+      INSERT INTO granary_shards (shard, format, token, appends, next, pruned)
+      VALUES (${row['shard']}, ${row['format']}, ${row['token']}, 0, 1, 0)`;
+  await sql`UPDATE granary_store SET version = ${-SCHEMA_VERSION} WHERE id = 1`;
+}
+
+/** Servers may use the tables from now on. */
+export async function endImport(database: Database): Promise<void> {
+  try {
+    await database.ask((sql) => sql`UPDATE granary_store SET version = ${SCHEMA_VERSION} WHERE id = 1`);
+  } catch (error) {
+    throw databaseError('the import cannot be ended', error);
+  }
+}
+
+function importing(): EngineError {
+  return new EngineError(
+    'STO-E001',
+    'an import into this database has not ended: run granary store import again, or drop the database',
+  );
 }
 
 async function readStore(sql: Sql): Promise<StoreRow | undefined> {

@@ -46,6 +46,14 @@ async function fetchOne(files: StoredFiles, file: StoredFile, path: string): Pro
   return files.fetch(file, path);
 }
 
+/** Names of the segments and files of vectors in force in a shard's folder, whose server does not run. */
+export function derivedFilesOf(directory: string, log: Log): readonly string[] {
+  const vectors = join(directory, VECTORS_FOLDER);
+  const names = existsSync(vectors) ? readdirSync(vectors).filter((name) => name.endsWith('.vec')) : [];
+  const segments = namedFiles(log, basename(liveSegmentsDirectory(directory, log)));
+  return [...segments, ...names.map((name) => `${VECTORS_FOLDER}/${name}`)];
+}
+
 /** The segments in force. A damaged manifest names none: everything is built again. */
 function namedFiles(log: Log, folder: string): ReadonlySet<string> {
   try {
