@@ -351,6 +351,9 @@ test('without its database a server answers 503 and goes on by itself when it is
   instance.kill();
   const unknown = ask(server, 'POST', `${M}/add`, belief('dora', 'tea', 'dora')).catch(() => undefined);
   await eventually('the lease ends', async () => (await ask(server, 'GET', '/health')).status === 503);
+  const toldMs = performance.now();
   assert.equal(await server.stop(), 0);
+  t.diagnostic(`it ended ${Math.round((performance.now() - toldMs) / 1_000)} s after it was told to`);
   await unknown;
+  assert.doesNotMatch(server.output(), /left behind|closed log|"problem"/);
 });

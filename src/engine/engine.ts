@@ -359,6 +359,7 @@ export class Engine {
   /** Answers queued calls, seals the tails and closes the files. */
   async close(): Promise<void> {
     this.store.eventBell.close();
+    this.store.log.closing?.();
     await this.#repairs.idle();
     const { poisoned, lapsed } = this.store.log;
     if (this.#fatal === undefined && poisoned === undefined && lapsed === undefined) {
@@ -369,7 +370,7 @@ export class Engine {
       await this.#housekeeper.pause();
       await this.#sealVectors();
       await this.store.uploads?.settleWithin(UPLOAD_CLOSE_MS);
-    }
+    } else this.#queue.fail(new EngineError('STO-E002', 'the shard is shut: its log takes nothing any more'));
     await this.store.uploads?.stop();
     await this.store.index.endSeal();
     this.store.vectors.close();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DRAIN_LATER_MS, DRAIN_MS } from '../engine/base/limits.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { makeLog } from './log.ts';
 
@@ -22,4 +23,20 @@ test('parts close in reverse order, and one that waits for something that is awa
   assert.deepEqual(closed, ['last', 'bounded', 'first']);
   assert.match(lines.join(), /hanging did not close in 10 ms: left behind/);
   assert.match(lines.join(), /failing did not close/);
+});
+
+test('all parts share the time for requests under way', async (t) => {
+  let nowMs = 1_000;
+  t.mock.method(performance, 'now', () => nowMs);
+  const lifecycle = new Lifecycle(makeLog('silent'));
+  const times: number[] = [];
+  for (const took of [0, DRAIN_MS, DRAIN_MS - 1_000, 1_000])
+    lifecycle.opened('part', () => {
+      times.push(lifecycle.drainMs);
+      nowMs += took;
+    });
+  nowMs += 60_000;
+  assert.equal(lifecycle.drainMs, DRAIN_MS, 'nothing has ended yet');
+  await lifecycle.close();
+  assert.deepEqual(times, [DRAIN_MS, DRAIN_MS - 1_000, DRAIN_LATER_MS, DRAIN_LATER_MS]);
 });

@@ -1,4 +1,6 @@
 // Shutdown of a server: parts close once, in the reverse order of opening.
+import { DRAIN_LATER_MS, DRAIN_MS } from '../engine/base/limits.ts';
+import { isSettledWithin } from '../engine/base/settled-within.ts';
 import type { Logger } from './log.ts';
 
 interface Opened {
@@ -16,6 +18,7 @@ export class Lifecycle {
   #closing: Promise<void> | undefined;
   /** How long a part may take to close. */
   #partMs: number | undefined;
+  #endingSinceMs: number | undefined;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -39,8 +42,15 @@ export class Lifecycle {
     this.#partMs = partMs;
   }
 
+  /** How long a part may wait for requests under way: all parts together have DRAIN_MS, and each has a moment in any case. */
+  get drainMs(): number {
+    const gone = this.#endingSinceMs === undefined ? 0 : performance.now() - this.#endingSinceMs;
+    return Math.max(DRAIN_LATER_MS, DRAIN_MS - gone);
+  }
+
   /** Closes everything. A failing part is logged, and the others are closed nevertheless. */
   close(): Promise<void> {
+    this.#endingSinceMs ??= performance.now();
     this.#closing ??= this.#closeAll();
     return this.#closing;
   }
@@ -50,7 +60,7 @@ export class Lifecycle {
       try {
         const closing = Promise.resolve(last.close());
         if (this.#partMs === undefined || last.isBounded) await closing;
-        else if (!(await isSettled(closing, this.#partMs))) {
+        else if (!(await isSettledWithin(closing, this.#partMs))) {
           this.#log.warn(`${last.what} did not close in ${this.#partMs} ms: left behind`);
           // The others wait for the same.
           this.#partMs = Math.min(this.#partMs, LATER_PART_MS);
@@ -60,16 +70,4 @@ export class Lifecycle {
       }
     }
   }
-}
-
-/** False when it takes longer than `ms`. Rejects as `work`. */
-async function isSettled(work: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  work.catch(() => undefined);
-  const settled = await Promise.race([work.then(() => true), late]);
-  clearTimeout(timer);
-  return settled;
 }

@@ -2,7 +2,6 @@
 // at the lifecycle what it opens. A shutdown, or a start that fails half-way, closes that in reverse order.
 import { type Clock, systemClock } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
-import { DRAIN_MS } from '../engine/base/limits.ts';
 import { tokenCounter } from '../engine/cal/output/tokenizer.ts';
 import { keyFolderOf } from '../engine/keys/key-files.ts';
 import type { ShardSet } from '../shards/transport/shard-set.ts';
@@ -351,7 +350,7 @@ function openWrapper(
 ): Wrapper {
   const limiter = limiterOf(config, clock);
   const wrapper = new Wrapper({ ...parts, limiter, log, repeats: deps.repeats === true });
-  lifecycle.opened('requests under way', () => within(wrapper.idle(), DRAIN_MS));
+  lifecycle.opened('requests under way', () => within(wrapper.idle(), lifecycle.drainMs));
   return wrapper;
 }
 

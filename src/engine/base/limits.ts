@@ -308,13 +308,15 @@ export const WAL_WAIT_AFTER_MS = 1_000;
 /** Connections of a thread to the database that holds its logs: an append for each of some shards, and a renewal. */
 export const DATABASE_CONNECTIONS_MAX = 10;
 export const DATABASE_CONNECT_SECONDS = 5;
+/** The longest pause between two attempts of a connection to open. */
+export const DATABASE_RECONNECT_SECONDS = 0.5;
 /** Without an answer for so long, the connections to the database are given up. */
 export const DATABASE_ANSWER_MS = 15_000;
 /** The pause before an append is sent to the database again: the first one, and the longest. */
 export const DATABASE_RETRY_FIRST_MS = 20;
 export const DATABASE_RETRY_MS = 1_000;
-/** How long a closing log goes on to send an append whose outcome is unknown. */
-export const DATABASE_CLOSING_MS = 5_000;
+/** How long a closing log waits for the answer to an append, and then for that to the return of its lease. */
+export const DATABASE_CLOSING_MS = 3_000;
 /** The shortest lease: it is renewed three times within it. */
 export const LEASE_MS_MIN = 1_000;
 /** Between two looks at shards of a store that must be opened again. */
@@ -858,8 +860,10 @@ export const IMPORT_HASHES_LISTED_MAX = 200_000;
 export const IMPORT_PROBLEMS_LISTED_MAX = 10_000;
 /** Grains in one call of an import. */
 export const TRANSFER_GRAINS_MAX = 500;
-/** Time that a stopping server waits for each of: its listeners, the running requests, its shards. */
+/** Time that a stopping server waits for its listeners, the running requests and the calls of its shards, together. */
 export const DRAIN_MS = 10_000;
+/** What parts of an ending server that wait for the same requests get at least, when others before them have used that time up. */
+export const DRAIN_LATER_MS = 500;
 /** Health is answered after this time, even if some shards have not answered. */
 export const HEALTH_WAIT_MS = 2_000;
 /** A shard that has not answered by then is reported with its last state, if that is at most `HEALTH_WAIT_MS` old. */

@@ -52,6 +52,10 @@ export abstract class ForwardingLog implements Log {
     return this.inner.scanState(prefix);
   }
 
+  closing(): void {
+    this.inner.closing?.();
+  }
+
   bytesOnDisk(): number {
     return this.inner.bytesOnDisk();
   }

@@ -225,11 +225,15 @@ export class JournaledLog implements Log, CheckpointedLog {
     await this.#store.backup(directory);
   }
 
+  closing(): void {
+    this.#journal.closing?.();
+  }
+
   /** Appends that LMDB refuses stay in the journal, and the next open reads them there. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#journal.closing?.();
+    this.closing();
     await this.#inFlight?.catch(() => undefined);
     await this.checkpoint().catch(() => undefined);
     await this.#journal.detach(this, this.#pending.isEmpty);

@@ -96,6 +96,11 @@ export interface Log {
    * node has it.
    */
   readonly lapsed?: string | undefined;
+  /**
+   * The log is about to be closed: an append whose outcome is unknown is given up soon. Absent when every append settles by
+   * itself.
+   */
+  closing?(): void;
   /** Bytes of the store on disk. */
   bytesOnDisk(): number;
   /** Writes a consistent copy of the store into `directory` (created by the caller, empty) while appends go on. */

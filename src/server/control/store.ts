@@ -1,10 +1,11 @@
 // The control store: entities in memory, their records in the control log, changes in groups of one transaction.
 import type { KeyObject } from 'node:crypto';
-import { setTimeout as pause, setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { assert } from '../../engine/base/assert.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { CONTROL_GROUP_MAX, CONTROL_PENDING_MAX, DRAIN_MS, FINDINGS_MAX } from '../../engine/base/limits.ts';
+import { isSettledWithin } from '../../engine/base/settled-within.ts';
 import { open, seal } from '../../engine/crypto/envelope.ts';
 import { type AuditEntry, type AuditHead, checkChain, extendChain, GENESIS } from '../../engine/govern/trail/audit.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
@@ -348,9 +349,9 @@ export class ControlStore {
     this.#recordKeys?.copyTo(keysDirectory);
   }
 
-  /** Waits for running changes, at most `DRAIN_MS`, since a database may be away; then closes the log. */
-  async close(): Promise<void> {
-    await Promise.race([this.#draining, pause(DRAIN_MS, undefined, { ref: false })]);
+  /** Waits for running changes, at most `drainMs`, since a database may be away; then closes the log. */
+  async close(drainMs = DRAIN_MS): Promise<void> {
+    await isSettledWithin(Promise.resolve(this.#draining), drainMs);
     await this.#log.close();
     this.#recordKeys?.close();
   }

@@ -40,6 +40,6 @@ async function openDirectory(starting: Starting): Promise<Data> {
   const keyring = await openKeyring(starting, { keyFiles, loaded, ownFile, isNew: layout.isNew });
   const keys = { key: keyring.controlKey, master: keyring.masterKeys.current };
   const control = openControl(dataDir, keys, layout.shards, clock);
-  lifecycle.opened('control log', () => control.close());
+  lifecycle.opened('control log', () => control.close(lifecycle.drainMs));
   return { layout, control, ...keyring };
 }

@@ -1,5 +1,5 @@
 // Starts the work beside requests: sweeps, the threads that read long inputs, extractions, timers and checks.
-import { DRAIN_MS, IMPORT_JOBS_RUNNING_MAX, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
+import { IMPORT_JOBS_RUNNING_MAX, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
 import type { Router } from '../../shards/router.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Keys } from '../control/keys.ts';
@@ -47,13 +47,13 @@ export function openReaders({ log, lifecycle }: Starting): Readers {
   const jobs = new Documents({ ...options, threads: IMPORT_JOBS_RUNNING_MAX });
   lifecycle.opened('threads of import jobs', () => jobs.close());
   const extractions = new Extractions(log);
-  lifecycle.opened('extractions under way', () => extractions.close(DRAIN_MS));
+  lifecycle.opened('extractions under way', () => extractions.close(lifecycle.drainMs));
   return { imports, bodies, texts, documents, jobs, extractions };
 }
 
 export function watchDisks({ config, log, lifecycle }: Starting, shards: number): DiskWatch {
   const disks = new DiskWatch({ dataDirectory: config.dataDir, shards, log });
-  lifecycle.opened('disk checks', () => within(disks.close(), DRAIN_MS));
+  lifecycle.opened('disk checks', () => within(disks.close(), lifecycle.drainMs));
   disks.start();
   return disks;
 }

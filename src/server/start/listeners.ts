@@ -1,6 +1,5 @@
 // Starts the listeners: HTTP, HTTP for HTTP/1.0 peers, and gRPC, each on a port or HTTP and gRPC on one.
 import { EngineError } from '../../engine/base/errors.ts';
-import { DRAIN_MS } from '../../engine/base/limits.ts';
 import { requestIdOf } from '../arrival.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { includesScope } from '../auth/principal.ts';
@@ -91,11 +90,11 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
   });
   const front = config.singlePort ? await listenGrpc({ ...grpcOptions, otherwise: serve }, answerRpc) : undefined;
   const http = await listenHttp(starting, chosen, options, serve, front);
-  lifecycle.opened('HTTP', () => http.drain(DRAIN_MS));
+  lifecycle.opened('HTTP', () => http.drain(lifecycle.drainMs));
   const http10 = await listenHttp10(starting, options, serve);
-  if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(DRAIN_MS));
+  if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(lifecycle.drainMs));
   const grpc = front ?? (await (await grpcListener(config.grpc))(grpcOptions, answerRpc));
-  lifecycle.opened('gRPC', () => grpc.drain(DRAIN_MS));
+  lifecycle.opened('gRPC', () => grpc.drain(lifecycle.drainMs));
   // Before the listeners: they wait for the ends of its streams.
   if (mcp !== undefined) lifecycle.opened('MCP', () => mcp.close());
   return { http: http.port, grpc: front === undefined ? grpc.port : http.port, http10: http10?.port };

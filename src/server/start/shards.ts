@@ -1,7 +1,6 @@
 // Starts the shards, and what finds a memory's shards.
 import { join } from 'node:path';
 import type { EngineError } from '../../engine/base/errors.ts';
-import { DRAIN_MS } from '../../engine/base/limits.ts';
 import { takeOwnership } from '../../engine/log/wal/owner.ts';
 import type { WriteAheadOptions } from '../../engine/log/wal/write-ahead.ts';
 import { Router } from '../../shards/router.ts';
@@ -101,7 +100,7 @@ async function startLocal(
 /** Registered after the parts that need no call, so that calls under way are answered before those close. */
 export function drainCallsFirst({ lifecycle }: Starting, pool: ShardSet): void {
   lifecycle.opened('calls under way', async () => {
-    await pool.drain(DRAIN_MS);
+    await pool.drain(lifecycle.drainMs);
   });
 }
 

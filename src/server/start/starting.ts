@@ -2,6 +2,7 @@
 
 import type { Spare } from '../../embed/spare.ts';
 import type { Clock } from '../../engine/base/clock.ts';
+import { isSettledWithin } from '../../engine/base/settled-within.ts';
 import type { Threads } from '../../shards/transport/pool.ts';
 import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import type { Config } from '../config.ts';
@@ -58,10 +59,5 @@ export interface Starting {
 
 /** Waits for `work`, at most `ms`. */
 export async function within(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
+  await isSettledWithin(work, ms);
 }

@@ -76,7 +76,7 @@ export async function openOwnControl(
     const keyring = await openKeyring(starting, { keyFiles, loaded, ownFile: false, isNew });
     const keys = { key: keyring.controlKey, master: keyring.masterKeys.current };
     const control = openStoredControl(shard, keys, clock);
-    lifecycle.opened('control log', () => control.close());
+    lifecycle.opened('control log', () => control.close(lifecycle.drainMs));
     log.info({ node: stored.database.node, shards }, 'the data lie in a database');
     return { layout: { shards, isNew }, control, stored, ...keyring };
   } catch (error) {

@@ -1,7 +1,8 @@
 // A node's part in a deployment of several: it tells that it lives, looks at the owners of the shards, takes free ones up to
 // its share, and hands over one at a time what is another node's share. Calls find their shards by the routes that it sets.
 import { EngineError } from '../../engine/base/errors.ts';
-import { NODE_LOOK_MS, NODE_LOOK_SOON_MS, SHARDS_TAKEN_MAX } from '../../engine/base/limits.ts';
+import { DATABASE_CLOSING_MS, NODE_LOOK_MS, NODE_LOOK_SOON_MS, SHARDS_TAKEN_MAX } from '../../engine/base/limits.ts';
+import { isSettledWithin } from '../../engine/base/settled-within.ts';
 import type { Database } from '../../engine/log/postgres/database.ts';
 import {
   enterNode,
@@ -85,7 +86,7 @@ export class Ownership {
     const { set, routes, self, database } = this.#options;
     // Calls that wait go to the next owners.
     const isToGive = ({ shard, route }: RoutedShard): boolean => set.isOpen(shard) || route.kind === 'held';
-    while (performance.now() < untilMs && this.#hasTaker() && routes.some(isToGive)) {
+    while (performance.now() < untilMs && this.#canGive() && routes.some(isToGive)) {
       this.wake();
       await new Promise((resolve) => setTimeout(resolve, NODE_LOOK_SOON_MS));
     }
@@ -94,11 +95,14 @@ export class Ownership {
     clearInterval(this.#beat);
     await this.#looking;
     await Promise.all(this.#tasks);
-    for (const route of routes) if (set.isOpen(route.shard)) await this.#shut(route);
-    await leaveFleet(database, self.id).catch(() => undefined);
+    await Promise.all(routes.filter(({ shard }) => set.isOpen(shard)).map((route) => this.#shut(route)));
+    const left = leaveFleet(database, self.id).catch(() => undefined);
+    await isSettledWithin(left, DATABASE_CLOSING_MS);
   }
 
-  #hasTaker(): boolean {
+  /** False while the database is away: nobody can take a shard then. */
+  #canGive(): boolean {
+    if (this.fleet.ageMs > this.#options.leaseMs) return false;
     return this.#live().some(({ id, isDraining }) => id !== this.#options.self.id && !isDraining);
   }
 

@@ -5,7 +5,7 @@ import type { Options, PostgresType } from 'postgres';
 import { type DatabaseAddress, parseDatabaseUrl } from '../../base/database-url.ts';
 import { defined } from '../../base/defined.ts';
 import { EngineError } from '../../base/errors.ts';
-import { DATABASE_CONNECT_SECONDS, DATABASE_CONNECTIONS_MAX } from '../../base/limits.ts';
+import { DATABASE_CONNECT_SECONDS, DATABASE_CONNECTIONS_MAX, DATABASE_RECONNECT_SECONDS } from '../../base/limits.ts';
 
 type ClientOptions = Options<Record<string, PostgresType>>;
 
@@ -22,6 +22,9 @@ export function clientOptionsOf(url: string): ClientOptions {
     ssl: tlsOf(address),
     max: DATABASE_CONNECTIONS_MAX,
     connect_timeout: DATABASE_CONNECT_SECONDS,
+    // By default up to 20 s, which a node would be away for after the database is back, and which an ending process waits for.
+    backoff: (failures: number) =>
+      Math.min(0.01 * 2 ** failures, DATABASE_RECONNECT_SECONDS) * (0.5 + Math.random() / 2),
     // Nothing reads arrays.
     fetch_types: false,
     // A database says "relation exists" and the like.

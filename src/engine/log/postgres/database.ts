@@ -18,7 +18,7 @@ export type Failure =
   /** The connection failed, or no answer came in time: the statement may have been committed, or may still be. */
   | 'unknown';
 
-/** A statement got no answer in time. Its connections were given up. */
+/** A statement got no answer in time, or before its connections were closed. */
 class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
@@ -33,6 +33,8 @@ export class Database {
   readonly #url: string;
   /** How many users must close it. */
   #users = 1;
+  /** Ends each statement that waits for an answer. */
+  readonly #waiting = new Set<(reason: NoAnswer) => void>();
   #sql: Pool;
 
   /** `url` as `parseDatabaseUrl` reads it. Connects when something is asked. Rejects with STO-E001. */
@@ -68,22 +70,25 @@ export class Database {
    */
   async ask<T>(ask: (sql: Pool) => Promise<T>): Promise<T> {
     const sql = this.#sql;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new NoAnswer(`no answer within ${DATABASE_ANSWER_MS} ms`)), DATABASE_ANSWER_MS);
-    });
+    const { promise: unanswered, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => reject(new NoAnswer(`no answer within ${DATABASE_ANSWER_MS} ms`)),
+      DATABASE_ANSWER_MS,
+    );
+    this.#waiting.add(reject);
     try {
-      return await Promise.race([ask(sql), late]);
+      return await Promise.race([ask(sql), unanswered]);
     } catch (error) {
       if (error instanceof NoAnswer) this.#giveUp(sql);
       throw error;
     } finally {
+      this.#waiting.delete(reject);
       clearTimeout(timer);
     }
   }
 
   #giveUp(sql: Pool): void {
-    if (this.#sql !== sql) return;
+    if (this.#sql !== sql || this.#users === 0) return;
     this.#sql = this.#connect();
     sql.end({ timeout: 0 }).catch(() => undefined);
   }
@@ -99,6 +104,7 @@ export class Database {
     this.#users -= 1;
     if (this.#users > 0) return;
     if (shared.get(this.#url) === this) shared.delete(this.#url);
+    for (const end of this.#waiting) end(new NoAnswer('the connections to the database were closed'));
     await this.#sql.end({ timeout: 0 });
   }
 }

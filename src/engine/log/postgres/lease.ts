@@ -2,7 +2,8 @@
 // one more than that of the owner before, so appends of an owner that has lost its shard are refused.
 import { randomBytes } from 'node:crypto';
 import { EngineError } from '../../base/errors.ts';
-import { LEASE_MARGIN, SHARDS_MAX } from '../../base/limits.ts';
+import { DATABASE_CLOSING_MS, LEASE_MARGIN, SHARDS_MAX } from '../../base/limits.ts';
+import { isSettledWithin } from '../../base/settled-within.ts';
 import { checkStamp, type LogStamp } from '../lmdb/stamp.ts';
 import type { Sequence } from '../log.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
@@ -105,12 +106,13 @@ export class Lease {
     this.#end('the shard was given back');
     const { stamp } = this.#options;
     const { token } = this.taken;
-    await this.#database
+    const released = this.#database
       .ask(
         (sql) => sql`
         UPDATE granary_shards SET owner = NULL, expires_at = NULL WHERE shard = ${stamp.shard} AND token = ${token}`,
       )
       .catch(() => undefined);
+    await isSettledWithin(released, DATABASE_CLOSING_MS);
   }
 
   #holdSince(sent: Moment): void {

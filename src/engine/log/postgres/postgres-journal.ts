@@ -30,8 +30,11 @@ export class PostgresJournal implements Journal {
   #pruned: number;
   #round: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** When appends of unknown outcome are given up. A database may be away for hours. */
-  #untilMs = Number.POSITIVE_INFINITY;
+  /** When the log began to close. Until then, appends of unknown outcome are never given up: a database may be away for hours. */
+  #closingMs: number | undefined;
+  /** Gives up the append in flight. */
+  #giveUp: (() => void) | undefined;
+  #isGivenUp = false;
   #poisoned: string | undefined;
   #refused: { readonly reason: string; readonly atMs: number } | undefined;
 
@@ -62,7 +65,7 @@ export class PostgresJournal implements Journal {
   async write(log: CheckpointedLog, append: NumberedAppend): Promise<void> {
     while (this.#bytes > 0 && this.#bytes + append.bytes > WAL_BYTES_MAX) await this.#checkpoint();
     this.checkOwner();
-    await this.#send(log.shard, append);
+    await this.#sendUntilGivenUp(log.shard, append);
     this.#refused = undefined;
     log.durable(append);
     this.#bytes += append.bytes;
@@ -78,7 +81,11 @@ export class PostgresJournal implements Journal {
   }
 
   closing(): void {
-    this.#untilMs = performance.now() + DATABASE_CLOSING_MS;
+    if (this.#closingMs !== undefined) return;
+    this.#closingMs = performance.now();
+    const giveUp = this.#giveUp;
+    // A database that does not answer must not keep the node.
+    setTimeout(() => giveUp?.(), DATABASE_CLOSING_MS).unref();
   }
 
   async detach(): Promise<void> {
@@ -92,6 +99,25 @@ export class PostgresJournal implements Journal {
    * Resolves when the append is committed. Rejects with an EngineError when it is certain that it is not; or when the log is
    * closed meanwhile, and poisoned.
    */
+  async #sendUntilGivenUp(shard: number, append: NumberedAppend): Promise<void> {
+    const { promise: givenUp, reject } = Promise.withResolvers<never>();
+    this.#giveUp = () => {
+      this.#isGivenUp = true;
+      reject(this.#poison(`${this.#whyOpen(shard)}; its outcome is not known`));
+    };
+    const late = this.#closingMs === undefined ? undefined : setTimeout(this.#giveUp, DATABASE_CLOSING_MS);
+    try {
+      await Promise.race([this.#send(shard, append), givenUp]);
+    } finally {
+      clearTimeout(late);
+      this.#giveUp = undefined;
+    }
+  }
+
+  #whyOpen(shard: number): string {
+    return this.#refused?.reason ?? `the database did not answer to an append of ${shardName(shard)}`;
+  }
+
   async #send(shard: number, append: NumberedAppend): Promise<void> {
     const owned = { shard, token: this.#lease.taken.token };
     /** True once an attempt failed whose outcome is unknown. */
@@ -110,7 +136,7 @@ export class PostgresJournal implements Journal {
           if (failure !== 'conflict') throw new EngineError('STO-E001', reason, { retryable: failure === 'full' });
           this.checkOwner();
         }
-        if (performance.now() > this.#untilMs) throw this.#poison(`${reason}; its outcome is not known`);
+        if (this.#isGivenUp) throw error;
       }
       await pause(waitMs);
     }

@@ -7,7 +7,7 @@ import { NO_POSTGRES, sharedPostgres, testDatabase } from '../../../../test/supp
 import { TcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { EngineError } from '../../base/errors.ts';
-import { CHANGES_KEPT_APPENDS } from '../../base/limits.ts';
+import { CHANGES_KEPT_APPENDS, DATABASE_ANSWER_MS } from '../../base/limits.ts';
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
 import { logConformance } from '../log.conformance.ts';
 import type { Log } from '../log.ts';
@@ -317,19 +317,39 @@ onDatabase(
 );
 
 onDatabase('a log that closes gives up an append whose outcome is unknown', async ({ folder, url, open }, t) => {
+  for (const away of ['stop', 'loseAnswers'] as const) {
+    const proxy = await TcpProxy.to(t, Number(new URL(url).port));
+    const through = new URL(url);
+    through.port = String(proxy.port);
+    const database = await Database.open(through.href);
+    t.after(() => database.close());
+    const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS };
+    const log = await openPostgresLog(join(folder, 'a'), { ...options, database: database.retain() });
+    await log.append({ records: [bytes('1')] });
+    const { nextSequence } = log;
+    proxy[away]();
+    const beganMs = performance.now();
+    const appending = assert.rejects(log.append({ records: [bytes('2')] }), { code: 'STO-E001', message: /not known/ });
+    await log.close();
+    await appending;
+    assert.ok(performance.now() - beganMs < DATABASE_ANSWER_MS, 'it does not wait as long as for an answer');
+    const again = await open('a');
+    assert.ok(again.nextSequence === nextSequence || again.nextSequence === nextSequence + 1);
+    await again.close();
+  }
+});
+
+onDatabase('connections that are closed end what waits for an answer', async ({ url }, t) => {
   const proxy = await TcpProxy.to(t, Number(new URL(url).port));
   const through = new URL(url);
   through.port = String(proxy.port);
   const database = await Database.open(through.href);
-  t.after(() => database.close());
-  const options = { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS };
-  const log = await openPostgresLog(join(folder, 'a'), { ...options, database: database.retain() });
-  await log.append({ records: [bytes('1')] });
-  proxy.stop();
-  const appending = assert.rejects(log.append({ records: [bytes('2')] }), { code: 'STO-E001', message: /not known/ });
-  await log.close();
-  await appending;
-  const again = await open('a');
-  assert.ok(again.nextSequence === 2 || again.nextSequence === 3);
-  await again.close();
+  await database.ask((sql) => sql`SELECT 1`);
+  proxy.loseAnswers();
+  const asked = assert.rejects(
+    database.ask((sql) => sql`SELECT 1`),
+    /connections to the database were closed/,
+  );
+  await database.close();
+  await asked;
 });
