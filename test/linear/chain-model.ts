@@ -11,7 +11,7 @@ interface Version {
 export type Chain = readonly Version[];
 
 /**
- * What was asked and answered. `old`: the version that the answer says was current before. `unsure`: the answer leaves open whether it
+ * A call and its answer. `old`: the version that the answer says was current before. `unsure`: the answer leaves open whether it
  * took effect, as for a request that was sent again after its first answer was lost, and is refused because of itself.
  */
 export type ChainCall =

@@ -8,7 +8,7 @@
 export interface Operation<Call> {
   /** For people: who asked. */
   readonly client: string;
-  /** What was asked, and what was answered. */
+  /** The question, with its answer. */
   readonly call: Call;
   readonly calledMs: number;
   /** Infinity without an answer: it may take effect at any time after its call, or never. */

@@ -1,4 +1,4 @@
-// A TCP proxy for tests: it stands between a client and a server, and loses what the test wants to be lost.
+// A TCP proxy for tests: it stands between a client and a server, and delays, holds or loses what the test wants.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -8,10 +8,14 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #areAnswersLost = false;
+  /** How long a piece of bytes is under way in each direction of a new connection, or of one that is there. */
+  #delayMs: () => number = () => 0;
+  /** Resolves when the network passes bytes again. */
+  #held: PromiseWithResolvers<void> | undefined;
 
   /** Listens on the loopback interface until the test has ended. */
-  static async to(t: TestContext, port: number): Promise<TcpProxy> {
-    const server = createServer();
+  static async to(t: Pick<TestContext, 'after'>, port: number): Promise<TcpProxy> {
+    const server = createServer({ allowHalfOpen: true });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -25,12 +29,11 @@ export class TcpProxy {
     this.#server = server;
     this.port = port;
     server.on('connection', (client) => {
-      const upstream = connect(target, '127.0.0.1');
+      const upstream = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
       this.#add(client, upstream);
-      client.on('data', (bytes) => upstream.write(bytes));
-      upstream.on('data', (bytes) => {
-        if (!this.#areAnswersLost) client.write(bytes);
-      });
+      const delayMs = this.#delayMs();
+      this.#pass(client, upstream, delayMs);
+      this.#pass(upstream, client, delayMs, () => this.#areAnswersLost);
     });
   }
 
@@ -39,10 +42,65 @@ export class TcpProxy {
     this.#areAnswersLost = true;
   }
 
-  /** Ends all connections. New ones pass everything. */
+  /** From now on nothing passes, in either direction, and nobody is told: neither bytes nor ends of connections. */
+  blackHole(): void {
+    this.#held ??= Promise.withResolvers();
+  }
+
+  /** Passes what was held, in its order, and everything later. */
+  heal(): void {
+    this.#held?.resolve();
+    this.#held = undefined;
+  }
+
+  /**
+   * Each piece of bytes is so long under way, in each direction. `msOf` is asked once for each connection that is made later: with
+   * different times, what was sent later on one connection comes earlier than what was sent before on another.
+   */
+  delay(msOf: () => number): void {
+    this.#delayMs = msOf;
+  }
+
+  /** Ends all connections. New ones pass everything, after their delay. */
   cut(): void {
     this.#areAnswersLost = false;
+    this.heal();
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Bytes keep their order within a connection. */
+  #pass(from: Socket, to: Socket, delayMs: number, isLost = () => false): void {
+    /** Ends when everything before has passed. */
+    let last = NOTHING;
+    const later = (act: () => void): void => {
+      if (delayMs === 0 && this.#held === undefined && last === NOTHING) {
+        act();
+        return;
+      }
+      const due = delayMs === 0 ? undefined : new Promise<void>((resolve) => setTimeout(resolve, delayMs));
+      const before = last;
+      last = (async () => {
+        await before;
+        await due;
+        while (this.#held !== undefined) await this.#held.promise;
+        act();
+      })();
+      const own = last;
+      void own.then(() => {
+        if (last === own) last = NOTHING;
+      });
+    };
+    from.on('data', (bytes) => {
+      if (!isLost())
+        later(() => {
+          if (to.writable) to.write(bytes);
+        });
+    });
+    from.on('end', () =>
+      later(() => {
+        to.end();
+      }),
+    );
   }
 
   #add(client: Socket, upstream: Socket): void {
@@ -52,9 +110,10 @@ export class TcpProxy {
     ] as const) {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);
-      socket.on('close', () => {
+      socket.on('close', async () => {
         this.#sockets.delete(socket);
-        other.destroy();
+        while (this.#held !== undefined) await this.#held.promise;
+        other.destroySoon();
       });
     }
   }
@@ -65,3 +124,5 @@ export class TcpProxy {
     this.cut();
   }
 }
+
+const NOTHING: Promise<void> = Promise.resolve();

@@ -862,7 +862,7 @@ export const IMPORT_PROBLEMS_LISTED_MAX = 10_000;
 export const TRANSFER_GRAINS_MAX = 500;
 /** Time that a stopping server waits for its listeners, the running requests and the calls of its shards, together. */
 export const DRAIN_MS = 10_000;
-/** What parts of an ending server that wait for the same requests get at least, when others before them have used that time up. */
+/** The least time for one of these waits, when those before it have used up all of it. */
 export const DRAIN_LATER_MS = 500;
 /** Health is answered after this time, even if some shards have not answered. */
 export const HEALTH_WAIT_MS = 2_000;

@@ -20,7 +20,7 @@ export interface Answered {
   readonly isRepeated: boolean;
 }
 
-/** What an interrupted request may be answered with; anything else is a fault. */
+/** The codes with which an interrupted request may be answered. Any other one is a fault. */
 const MAY_FAIL = new Set(['STO-E001', 'STO-E002', 'SYS-E005', 'LIM-E001']);
 
 export class Callers {

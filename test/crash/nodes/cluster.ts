@@ -115,7 +115,7 @@ export class Cluster {
     return codes;
   }
 
-  /** Whatever state it is in. */
+  /** Kills all that runs. */
   async abandon(): Promise<void> {
     for (const member of this.members) await this.kill(member);
     await this.#database.close();
