@@ -5,7 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
-import { OPENED_CACHE_BYTES, REPLAY_TURN_MS, UPLOAD_CLOSE_MS } from './base/limits.ts';
+import { DATABASE_CLOSING_MS, OPENED_CACHE_BYTES, REPLAY_TURN_MS, UPLOAD_CLOSE_MS } from './base/limits.ts';
+import { isSettledWithin } from './base/settled-within.ts';
 import {
   CALL_ROWS,
   type Input,
@@ -371,7 +372,8 @@ export class Engine {
       await this.#sealVectors();
       await this.store.uploads?.settleWithin(UPLOAD_CLOSE_MS);
     } else this.#queue.fail(new EngineError('STO-E002', 'the shard is shut: its log takes nothing any more'));
-    await this.store.uploads?.stop();
+    // One that waits for a database that does not answer changes nothing later: the shard has another token by then.
+    await isSettledWithin(Promise.resolve(this.store.uploads?.stop()), DATABASE_CLOSING_MS);
     await this.store.index.endSeal();
     this.store.vectors.close();
     this.store.index.close();
