@@ -33,6 +33,27 @@ test('DOCX gives headings by style, tables as lines, and every script', async ()
   ]);
 });
 
+test('cells of a DOCX over several columns or rows leave the others under their own headers', async () => {
+  const cell = (text: string, properties = '') =>
+    `<w:tc><w:tcPr>${properties}</w:tcPr>${text === '' ? '<w:p/>' : wordParagraph(text)}</w:tc>`;
+  const row = (...cells: readonly string[]) => `<w:tr>${cells.join('')}</w:tr>`;
+  const [restart, more] = ['<w:vMerge w:val="restart"/>', '<w:vMerge/>'];
+  const rows = [
+    row(cell('Name'), cell('City'), cell('Year')),
+    row(cell('Ada', restart), cell('Oslo'), cell('1')),
+    row(cell('', more), cell('Rome'), cell('2')),
+    row(cell('nobody', '<w:gridSpan w:val="2"/>'), cell('3')),
+    row(cell('Bob'), cell('Bern', '<w:gridSpan w:val="99999999"/>')),
+  ];
+  const { text } = await parseDocument(rawDocx(`<w:tbl>${rows.join('')}</w:tbl>`), 'a.docx');
+  assert.deepEqual(text.split('\n'), [
+    'Name: Ada; City: Oslo; Year: 1',
+    'Name: Ada; City: Rome; Year: 2',
+    'Name: nobody; Year: 3',
+    'Name: Bob; City: Bern',
+  ]);
+});
+
 test('PPTX gives slides under their titles, with tables and notes', async () => {
   const document = await parseDocument(await slidesPptx(), 'deck.pptx');
   assert.deepEqual([document.kind, document.pages], ['pptx', 2]);

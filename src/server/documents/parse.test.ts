@@ -70,6 +70,34 @@ test('a page gives its content with headings, rows and lists, without menus and 
   assert.equal(types, 'Types\n\n- Parental\n- Sick\n\nGrade: A; Days: 30\nGrade: B\n\n  a\n  b');
 });
 
+test('cells over several columns or rows leave the other cells under their own headers', async () => {
+  const table = (rows: string) => `<!doctype html><html><body><h1>T</h1><table>${rows}</table></body></html>`;
+  const linesOf = async (rows: string) =>
+    (await parseDocument(Buffer.from(table(rows)), 'a.html')).text
+      .split('\n')
+      .filter((line) => line !== '')
+      .slice(1);
+  const head = '<tr><th>Name</th><th>City</th><th>Year</th></tr>';
+  assert.deepEqual(
+    await linesOf(
+      `${head}<tr><td rowspan="2">Ada</td><td>Oslo</td><td>1</td></tr><tr><td>Rome</td><td>2</td></tr><tr><td>Bob</td></tr>`,
+    ),
+    ['Name: Ada; City: Oslo; Year: 1', 'Name: Ada; City: Rome; Year: 2', 'Name: Bob'],
+  );
+  assert.deepEqual(
+    await linesOf(
+      `${head}<tr><td colspan="2">nobody</td><td>3</td></tr><tr><td>Lin</td><td rowspan="99">Bern</tr><tr><td>Kai`,
+    ),
+    ['Name: nobody; Year: 3', 'Name: Lin; City: Bern', 'Name: Kai; City: Bern'],
+  );
+  assert.deepEqual(
+    await linesOf('<tr><th>Who</th><th colspan="2">Days</th></tr><tr><td>Ada</td><td>1</td><td>2</td></tr>'),
+    ['Who: Ada; Days: 1; Days: 2'],
+  );
+  const wide = '<td colspan="999999">x</td>'.repeat(100);
+  assert.match((await linesOf(`<tr>${wide}</tr><tr><td rowspan="-1" colspan="no">y</td></tr>`)).join(), /x.*y/);
+});
+
 test('of a page that marks its main part, only that part is read', async () => {
   const words = 'What the page is about. '.repeat(20);
   const page = `<html><title>Site</title><body><div>Cookies!</div><main><h1>Topic</h1><p>${words}</p></main><p>Ads</p></body></html>`;

@@ -3,7 +3,7 @@
 import { Parser } from 'htmlparser2';
 import { type DocumentLimits, tooLarge } from '../limits.ts';
 import { cleanText, HeadingPath, SectionWriter } from '../section-writer.ts';
-import { TableRows } from './table-rows.ts';
+import { HtmlTable } from './html-table.ts';
 
 /** Elements without text for a reader. */
 const LEFT_OUT = new Set(
@@ -123,7 +123,7 @@ class PageText {
   #begin(name: string, attributes: Attributes): void {
     if (name === 'br') this.#block += LINE_BREAK;
     else if (name === 'img') this.#image(attributes['alt']);
-    else if (name === 'td' || name === 'th') this.#table?.cell(name, this.#takeBlock());
+    else if (name === 'td' || name === 'th') this.#table?.cell(name, attributes, this.#takeBlock());
     else if (HEADING.test(name)) {
       this.#table = undefined;
       this.#flush();
@@ -253,62 +253,4 @@ function collapsed(text: string): string {
 function collapsedLines(text: string): string {
   const line = text.replace(/[\t\r\n\f\u00a0][ \t\r\n\f\u00a0]*| [ \t\r\n\f\u00a0]+/g, ' ').trim();
   return line.includes(LINE_BREAK) ? line.replace(/(?: ?\u2028 ?)+/g, '\n').trim() : line;
-}
-
-/** The row of a table that is being read. */
-class HtmlTable {
-  /** Of nested tables. */
-  depth = 1;
-  /** The line of the headers while no row has repeated them. */
-  loneHeaders = '';
-  readonly #rows = new TableRows();
-  #cells: string[] = [];
-  #areHeaders = true;
-  #isOpen = false;
-
-  row(): void {
-    if (this.depth > 1) return;
-    this.#cells = [];
-    this.#areHeaders = true;
-  }
-
-  /** A cell begins; `before` is the text of one that was not closed. */
-  cell(name: string, before: string): void {
-    if (this.depth > 1) {
-      this.#append(before);
-      return;
-    }
-    this.endCell(before);
-    if (name === 'td') this.#areHeaders = false;
-    this.#isOpen = true;
-    this.#cells.push('');
-  }
-
-  endCell(text: string): void {
-    this.#append(text);
-    if (this.depth === 1) this.#isOpen = false;
-  }
-
-  #append(text: string): void {
-    if (!this.#isOpen && text.trim() === '') return;
-    const last = this.#cells.length - 1;
-    if (last === -1) this.#cells.push(text);
-    else this.#cells[last] += ` ${text}`;
-  }
-
-  /** The line of the row; '' for headers, which their rows repeat. */
-  endRow(rest: string): string {
-    this.#append(rest);
-    this.#isOpen = false;
-    const cells = this.#cells;
-    this.#cells = [];
-    if (cells.length === 0) return '';
-    if (this.#areHeaders && cells.length > 1 && !this.#rows.hasHeaders) {
-      this.loneHeaders = this.#rows.lineOf(cells);
-      this.#rows.setHeaders(cells);
-      return '';
-    }
-    this.loneHeaders = '';
-    return this.#rows.lineOf(cells);
-  }
 }

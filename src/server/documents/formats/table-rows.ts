@@ -4,6 +4,14 @@
 /** Characters of one header in a line; some tables have whole sentences there. */
 const HEADER_CHARS_MAX = 80;
 
+/** Longer values of cells over several rows are not repeated in each of them. */
+export const REPEATED_CHARS_MAX = 80;
+/** Columns or rows of one cell; a document may state any number. */
+export const SPAN_MAX = 1_000;
+
+/** Columns of a row that are kept, or that cells over several may fill: the widest sheet has as many. */
+export const COLUMNS_MAX = 16_384;
+
 export class TableRows {
   #headers: readonly string[] | undefined;
 

@@ -1,6 +1,6 @@
 // DOCX: paragraphs with the headings that their styles make, tables as lines, footnotes at the end. Deleted text,
 // headers, footers and comments are left out.
-import { looksLikeHeaders, TableRows } from '../formats/table-rows.ts';
+import { COLUMNS_MAX, looksLikeHeaders, REPEATED_CHARS_MAX, SPAN_MAX, TableRows } from '../formats/table-rows.ts';
 import type { DocumentLimits } from '../limits.ts';
 import { cleanText, HeadingPath, type SectionWriter } from '../section-writer.ts';
 import { type Archive, damaged } from './archive.ts';
@@ -97,6 +97,12 @@ class Body implements XmlHandler {
       case 'tr':
         this.#table?.row();
         break;
+      case 'gridSpan':
+        this.#table?.spans(Number(attribute(attributes, 'val')));
+        break;
+      case 'vMerge':
+        if (attribute(attributes, 'val') !== 'restart') this.#table?.continues();
+        break;
       default:
     }
   }
@@ -156,7 +162,11 @@ class DocxTable {
   depth = 1;
   readonly #rows = new TableRows();
   #cells: string[] = [];
+  /** Of the row before. */
+  #above: readonly string[] = [];
   #cell = '';
+  #columns = 1;
+  #isContinued = false;
   /** The first row, until it is known whether rows follow it. */
   #first: readonly string[] | undefined;
   #isBegun = false;
@@ -169,15 +179,30 @@ class DocxTable {
     this.#cell += this.#cell === '' ? text : ` ${text}`;
   }
 
+  /** The cell takes so many columns. */
+  spans(columns: number): void {
+    if (this.depth === 1 && columns > 1) this.#columns = Math.min(columns, SPAN_MAX);
+  }
+
+  /** The cell is part of the one above. */
+  continues(): void {
+    if (this.depth === 1) this.#isContinued = true;
+  }
+
   endCell(): void {
     if (this.depth > 1) return;
-    this.#cells.push(this.#cell);
+    const above = this.#isContinued && this.#cell === '' ? (this.#above[this.#cells.length] ?? '') : '';
+    this.#cells.push(above.length > 0 && above.length <= REPEATED_CHARS_MAX ? above : this.#cell);
+    for (let column = 1; column < this.#columns && this.#cells.length < COLUMNS_MAX; column++) this.#cells.push('');
     this.#cell = '';
+    this.#columns = 1;
+    this.#isContinued = false;
   }
 
   endRow(): string[] {
     const cells = this.#cells;
     this.#cells = [];
+    this.#above = cells;
     if (!this.#isBegun) {
       this.#isBegun = true;
       this.#first = cells;

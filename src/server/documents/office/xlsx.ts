@@ -1,5 +1,5 @@
 // XLSX: a section a sheet, a line a row. Formulas give the values that the file holds for them; nothing is computed.
-import { looksLikeHeaders, TableRows } from '../formats/table-rows.ts';
+import { COLUMNS_MAX, looksLikeHeaders, TableRows } from '../formats/table-rows.ts';
 import { type DocumentLimits, tooLarge } from '../limits.ts';
 import { cleanText, SectionWriter } from '../section-writer.ts';
 import { type Archive, damaged } from './archive.ts';
@@ -93,9 +93,6 @@ class StringReader implements XmlHandler {
     else if (name === 'si') this.found.push(cleanText(this.#text));
   }
 }
-
-/** Columns of a row that are kept; the widest sheet has 16,384. */
-const COLUMNS_MAX = 16_384;
 
 class SheetReader implements XmlHandler {
   readonly #out: SectionWriter;
