@@ -131,6 +131,7 @@ export const chatStream = defineOperation({
     const { services, idempotency } = context;
     const choice = services.models.resolve('chat', { provider: input.provider, model: input.model });
     services.chats.check(idempotency?.key);
+    await services.chats.pace.step();
     const thread = input.threadId === undefined ? undefined : await readThread(context, input.threadId);
     const release = thread && services.chats.claim(`${context.memory.number} ${thread.threadId}`);
     try {
