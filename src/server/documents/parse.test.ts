@@ -95,6 +95,7 @@ test('cells over several columns or rows leave the other cells under their own h
     ['Who: Ada; Days: 1; Days: 2'],
   );
   const wide = '<td colspan="999999">x</td>'.repeat(100);
+  assert.doesNotMatch((await linesOf(`<tr>${wide}</tr>`)).join(), /undefined/);
   assert.match((await linesOf(`<tr>${wide}</tr><tr><td rowspan="-1" colspan="no">y</td></tr>`)).join(), /x.*y/);
 });
 

@@ -49,14 +49,12 @@ export class HtmlTable {
     this.#isOpen = true;
     if (this.#held.size > 0) this.#takeHeld();
     this.#at = this.#cells.length;
+    this.#cells.push('');
     const { colspan, rowspan } = attributes;
-    if (colspan === undefined && rowspan === undefined) {
-      this.#cells.push('');
-      return;
-    }
+    if (colspan === undefined && rowspan === undefined) return;
     const columns = spanOf(colspan);
     const rows = spanOf(rowspan);
-    for (let column = 0; column < columns && this.#cells.length < COLUMNS_MAX; column++) this.#cells.push('');
+    for (let column = 1; column < columns && this.#cells.length < COLUMNS_MAX; column++) this.#cells.push('');
     if (columns > 1 || rows > 1) this.#wide.push({ at: this.#at, columns, rows });
   }
 

@@ -60,6 +60,11 @@ test('pieces in the order in which a program wrote them are read as they are see
   assert.equal(inReadingOrder(pieces.toReversed()), 'שלום עולם.');
 });
 
+test('a line of very many pieces is read', () => {
+  const pieces = Array.from({ length: 300_000 }, (_, x) => ({ text: 'א', x }));
+  assert.equal(inReadingOrder(pieces).length, 300_000);
+});
+
 test('no piece is lost, and text from left to right keeps the order of the file', () => {
   const text = fc.constantFrom('a', 'word', ' ', '1', ',', '(', 'א', 'שלום', 'نص', '');
   fc.assert(

@@ -30,10 +30,16 @@ export function inReadingOrder(pieces: readonly LinePiece[]): string {
     for (let end = read.length, begin = end; end > 0; end = begin) {
       const reaches = (at: number): boolean => levels[read[at]!.at]! >= level;
       for (begin = end - 1; begin > 0 && reaches(begin - 1) === reaches(end - 1); ) begin--;
-      if (reaches(end - 1)) read.splice(begin, end - begin, ...read.slice(begin, end).reverse());
+      if (reaches(end - 1)) reverse(read, begin, end);
     }
   const text = read.map((piece) => piece.text).join('');
   return text.replace(SHAPES, (shapes) => shapes.normalize('NFKC'));
+}
+
+/** In place, from `begin` to before `end`: a hostile line may have any number of pieces. */
+function reverse(items: unknown[], begin: number, end: number): void {
+  for (let [one, other] = [begin, end - 1]; one < other; one++, other--)
+    [items[one], items[other]] = [items[other], items[one]];
 }
 
 /** 0 for text from left to right, 1 for text from right to left, 2 for words and numbers of the one within the other. */
