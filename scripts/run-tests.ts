@@ -77,6 +77,10 @@ const LONG: readonly string[] = [
   'test/store-server.test.ts',
 ];
 
+function isLong(file: string): boolean {
+  return LONG.some((path) => file.startsWith(path));
+}
+
 /** Files that run in a process of their own, the longest first. */
 const ALONE: readonly string[] = [
   'test/bench-smoke.test.ts', // takes the longest
@@ -91,7 +95,12 @@ const ALONE: readonly string[] = [
 /** Files with `t.assert.snapshot`: node names the file of snapshots after the file that it started. */
 const usesSnapshots = (file: string): boolean => readFileSync(join(ROOT, file), 'utf8').includes('t.assert.snapshot(');
 
-/** How many files share a process, by folder: few where they start servers. The first folder that fits counts. */
+/**
+ * How many long files share a process: the last processes to end should end together, and a long file takes far longer than
+ * the start of its process.
+ */
+const LONG_SHARING = 4;
+/** How many other files share a process, by folder: few where they start servers. The first folder that fits counts. */
 const SHARING: readonly (readonly [folder: string, files: number])[] = [
   ['test/', 10],
   ['src/server/', 24],
@@ -102,16 +111,17 @@ const SHARING: readonly (readonly [folder: string, files: number])[] = [
 /** In the order of their starts: long ones first, so that the last ones to end are short. */
 function groupsOf(files: readonly string[]): readonly (readonly string[])[] {
   const alone = ALONE.filter((file) => files.includes(file)).map((file) => [file]);
-  const left = Map.groupBy(
-    files.filter((file) => !ALONE.includes(file)),
+  const left = files.filter((file) => !ALONE.includes(file));
+  const byFolder = Map.groupBy(
+    left.filter((file) => !isLong(file)),
     (file) => SHARING.find(([folder]) => file.startsWith(folder)) ?? (['', 1] as const),
   );
-  const shared = [...SHARING].flatMap((sharing) => {
-    const own = left.get(sharing) ?? [];
-    const [, size] = sharing;
-    return Array.from({ length: Math.ceil(own.length / size) }, (_, i) => own.slice(i * size, (i + 1) * size));
-  });
-  return [...alone, ...shared];
+  const shared = [...SHARING].flatMap((sharing) => parted(byFolder.get(sharing) ?? [], sharing[1]));
+  return [...alone, ...parted(left.filter(isLong), LONG_SHARING), ...shared];
+}
+
+function parted(files: readonly string[], size: number): readonly (readonly string[])[] {
+  return Array.from({ length: Math.ceil(files.length / size) }, (_, i) => files.slice(i * size, (i + 1) * size));
 }
 
 /**
@@ -133,7 +143,7 @@ function support(name: string): string {
 function chosen(files: readonly string[], long: string | undefined): readonly string[] {
   if (long === undefined) return files;
   if (long !== 'only' && long !== 'none') throw new Error(`--long is only or none, not ${long}`);
-  return files.filter((file) => LONG.some((path) => file.startsWith(path)) === (long === 'only'));
+  return files.filter((file) => isLong(file) === (long === 'only'));
 }
 
 /** Test modules, loaded before the program to replace functions of its modules. */
