@@ -7,9 +7,7 @@ import { EngineError } from '../base/errors.ts';
 import { ShardCounters } from '../base/shard-counters.ts';
 import { StageTimes } from '../base/stage-times.ts';
 import { open } from '../crypto/envelope.ts';
-import { GENESIS, type TrailEnd } from '../govern/trail/audit.ts';
-import { decodeAuditBody } from '../govern/trail/audit-codec.ts';
-import { eventCount } from '../govern/trail/event-kinds.ts';
+import type { TrailEnd } from '../govern/trail/audit.ts';
 import { addressOf } from '../grain/address.ts';
 import { openGrain } from '../grain/codec/blob.ts';
 import type { Address } from '../grain/grain.ts';
@@ -29,20 +27,16 @@ import { DueGoals } from './due-goals.ts';
 import { ErasedAddresses } from './erased-addresses.ts';
 import { EventBell } from './event-bell.ts';
 import { EventRecords } from './event-records.ts';
-import { Memory } from './memory.ts';
+import type { Memory } from './memory.ts';
 import { NameMemo } from './name-memo.ts';
 import { NamedKeys } from './named-keys.ts';
+import { OpenMemories } from './open-memories.ts';
 import type { KeptGrain, OpenedCache } from './opened-cache.ts';
-import { RecentMap } from './recent-map.ts';
 import { NEXT_KEY_STATE, oldBlobKeyState, purgeState } from './state-names.ts';
 import { OpenedGrain, type StoredGrain } from './stored-grain.ts';
+import { TrailEnds } from './trail-ends.ts';
 import type { Uploads } from './uploads.ts';
 
-/**
- * Memories kept open. Others are opened again at their next use. The number is far above the memories of one group:
- * changes that a group plans on an open memory stay on that object until the group is published.
- */
-const OPEN_MEMORIES_MAX = 20_000;
 /** Bad records that health lists. More are only counted. */
 const QUARANTINE_NAMES_MAX = 100;
 
@@ -81,8 +75,6 @@ export class Store {
   readonly quarantine = new Map<Ordinal, string>();
   quarantined = 0;
   readonly damage: DamageNotes;
-  /** Memories that did not open at their last use, and why. */
-  readonly unopened = new Map<number, string>();
   /** Hashes of grains that were erased since the process started. */
   readonly erased = new ErasedAddresses();
   /**
@@ -111,9 +103,8 @@ export class Store {
   /** Rings when a memory has new events. */
   readonly eventBell = new EventBell();
   readonly dueGoals = new DueGoals();
-  readonly #memories = new RecentMap<number, Memory>(OPEN_MEMORIES_MAX);
-  readonly #settings = new Map<number, Sequence>();
-  readonly #trailEnds = new Map<number, TrailEnd>();
+  readonly #memories: OpenMemories;
+  readonly #trailEnds = new TrailEnds(this);
   readonly #addresses = new AddressMemo();
   readonly #names = new NameMemo();
 
@@ -125,8 +116,7 @@ export class Store {
     this.clock = clock;
     const nextKey = log.getState(NEXT_KEY_STATE);
     if (nextKey !== undefined) keys.reserve(Buffer.from(nextKey).readUInt32BE(0) - 1);
-    for (const [key, value] of log.scanState('memory/'))
-      this.#settings.set(Number(key.slice('memory/'.length)), Buffer.from(value).readUInt32BE(0));
+    this.#memories = new OpenMemories(log, keys);
     this.damage = new DamageNotes(log, (memory) => this.holds(memory));
     for (const [key] of log.scanState('purge/')) this.purgePending.set(Number(key.split('/')[1]), log.nextSequence - 1);
     for (const [key] of log.scanState('drop/')) this.dropPending.add(Number(key.slice('drop/'.length)));
@@ -134,32 +124,17 @@ export class Store {
 
   /** The memory with that number. MEM-E003 when this shard does not hold it. */
   memory(number: number): Memory {
-    const known = this.#memories.get(number);
-    if (known !== undefined) return known;
-    const sequence = this.#settings.get(number);
-    if (sequence === undefined) throw new EngineError('MEM-E003');
-    const memory = this.#open(number, sequence);
-    this.#memories.set(number, memory);
-    return memory;
+    return this.#memories.get(number);
   }
 
-  #open(number: number, sequence: Sequence): Memory {
-    try {
-      const opened = new Memory(this.#settingAt(number, sequence), this.keys, this.log);
-      this.unopened.delete(number);
-      return opened;
-    } catch (error) {
-      if (error instanceof EngineError && this.unopened.size < QUARANTINE_NAMES_MAX)
-        this.unopened.set(number, error.message);
-      throw error;
-    }
+  /** Memories that did not open at their last use, and why. */
+  get unopened(): ReadonlyMap<number, string> {
+    return this.#memories.unopened;
   }
 
   /** The setting record, which names the keys of a memory. MEM-E003, STO-E001. */
   setting(number: number): SettingRecord {
-    const sequence = this.#settings.get(number);
-    if (sequence === undefined) throw new EngineError('MEM-E003');
-    return this.#settingAt(number, sequence);
+    return this.#memories.setting(number);
   }
 
   /** True for a memory that exists but cannot be opened, because its token key is missing. */
@@ -167,37 +142,26 @@ export class Store {
     return this.holds(number) && this.keys.isGone(this.setting(number).tokenKey);
   }
 
-  #settingAt(number: number, sequence: Sequence): SettingRecord {
-    const bytes = this.log.read(sequence);
-    const record = bytes === undefined ? undefined : decodeRecord(bytes);
-    if (record?.kind !== 'setting')
-      throw new EngineError('STO-E001', `the settings record ${sequence} is missing in the log: restore a backup`);
-    if (record.memory !== number)
-      throw new EngineError('STO-E001', `the state names setting record ${sequence} of memory ${record.memory} for it`);
-    return record;
-  }
-
   holds(number: number): boolean {
-    return this.#settings.has(number);
+    return this.#memories.holds(number);
   }
 
   memoryNumbers(): IterableIterator<number> {
-    return this.#settings.keys();
+    return this.#memories.numbers();
   }
 
   /**
    * Called after a setting record was committed. The next use reads it, unless the open memory was changed in place.
    */
   settingChanged(number: number, sequence: Sequence | undefined, keepOpen = false): void {
-    if (!keepOpen) this.#memories.delete(number);
+    if (!keepOpen) this.#memories.close(number);
     if (sequence === undefined) {
-      this.#settings.delete(number);
+      this.#memories.remove(number);
       this.damage.drop(number);
-      this.unopened.delete(number);
-      this.#trailEnds.delete(number);
+      this.#trailEnds.forget(number);
       this.eventRecords.forget(number);
       this.eventBell.ring(number);
-    } else this.#settings.set(number, sequence);
+    } else this.#memories.changed(number, sequence);
   }
 
   /** Replaced index keys of a memory that are still to be destroyed. */
@@ -463,21 +427,7 @@ export class Store {
 
   /** The head of the memory's audit chain as committed, and the number of its newest event. */
   auditHead(memory: number): TrailEnd {
-    const known = this.#trailEnds.get(memory);
-    if (known !== undefined) return known;
-    const sequences = this.allKeyed(memory, 'audit');
-    const last = sequences[sequences.length - 1];
-    const bytes = last === undefined ? undefined : this.log.read(last);
-    const record = bytes === undefined ? undefined : decodeRecord(bytes);
-    const { body, events } = record?.kind === 'audit' ? record : {};
-    const entry = body === undefined ? undefined : decodeAuditBody(body).at(-1);
-    const end: TrailEnd = {
-      ...(entry === undefined ? GENESIS : { seq: entry.seq, hash: entry.hash }),
-      events: events === undefined ? 0 : events.before + eventCount(events.marks),
-    };
-    // While a chunk cannot be read, the chain seems to end early. That end must not be cached.
-    if (!this.isDamaged(memory)) this.#trailEnds.set(memory, end);
-    return end;
+    return this.#trailEnds.get(memory);
   }
 
   /** Called after the audit record at `sequence` was committed, which made `events` events. */
