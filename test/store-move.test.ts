@@ -125,7 +125,7 @@ test('an import that was interrupted is no deployment, and the next one begins a
   const root = temporaryDirectory(t);
   const directory = join(root, 'one');
   const hashes = await deployment(t, directory);
-  const options = { directory, url, masterKey: undefined, masterKeyFile: undefined };
+  const options = { directory, url, masterKey: undefined, masterKeyFile: undefined, keyUrl: undefined };
   const cut = moveIntoStore({
     ...options,
     onMoved: (name) => {
@@ -156,6 +156,38 @@ test('an import that was interrupted is no deployment, and the next one begins a
   await node.stop();
 });
 
+test('a deployment moves with its keys in a key store, and back', { timeout: 240_000 }, async (t) => {
+  const [database, keys] = [await testDatabase(t), await testDatabase(t)];
+  if (database === undefined || keys === undefined) return;
+  const root = temporaryDirectory(t);
+  const directory = join(root, 'one');
+  const hashes = await deployment(t, directory);
+  const master = readFileSync(join(directory, 'keys', 'master.key'), 'utf8').trim();
+  const env = { GRANARY_STORE: database.url, GRANARY_KEY_STORE: keys.url, GRANARY_MASTER_KEY: master };
+  const moved = await granary(['store', 'import', directory], { env });
+  assert.equal(moved.code, 0, moved.stderr);
+  const checkedNow = await granary(['store', 'check'], { env });
+  assert.match(checkedNow.stdout, /keys lie in a key store/);
+  const { GRANARY_KEY_STORE: _, ...without } = env;
+  const refused = await granary(['store', 'check'], { env: without });
+  assert.match(refused.stderr, /set GRANARY_KEY_STORE/);
+  await assert.rejects(
+    started(t, join(root, 'node'), without),
+    (error) => error instanceof NotStarted && /set GRANARY_KEY_STORE/.test(error.output),
+  );
+  const node = await started(t, join(root, 'node'), env);
+  assert.deepEqual(await found(node), hashes);
+  await asked(node, 'POST', `${M}/forget`, { user_id: 'ann', reason: 'asked' });
+  await node.stop();
+  const back = join(root, 'back');
+  const returned = await granary(['store', 'export', back], { env });
+  assert.equal(returned.code, 0, returned.stderr);
+  const server = await started(t, back, { GRANARY_MASTER_KEY: master });
+  assert.equal((await found(server)).length, 1);
+  assert.equal((await granary(['verify', '--data-dir', back])).code, 0);
+  await server.stop();
+});
+
 test('a moved log that differs in one byte is told', async (t) => {
   const found = await testDatabase(t);
   if (found === undefined) return;
@@ -166,11 +198,11 @@ test('a moved log that differs in one byte is told', async (t) => {
   await database.ask(
     (sql) => sql`INSERT INTO granary_state VALUES (0, ${Buffer.from('audit-head/1')}, ${Buffer.from('two')}, 1)`,
   );
-  const before = await digestOfStored(database, 0);
+  const before = await digestOfStored(database, 0, []);
   assert.deepEqual({ ...before, checksum: '' }, { records: 1, auditHeads: 1, keys: 0, checksum: '' });
-  assert.deepEqual(checked('shard-0', before, await digestOfStored(database, 0)), before);
+  assert.deepEqual(checked('shard-0', before, await digestOfStored(database, 0, [])), before);
   await database.ask((sql) => sql`UPDATE granary_state SET frame = ${Buffer.from('twO')}`);
-  const after = await digestOfStored(database, 0);
+  const after = await digestOfStored(database, 0, []);
   assert.throws(() => checked('shard-0', before, after), {
     code: 'STO-E001',
     message: /shard-0 differs after the move/,

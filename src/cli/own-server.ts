@@ -24,7 +24,7 @@ export function openOwnServer(
 ): Promise<RunningServer> {
   // The environment may hold the master key, which is needed. Its listen and TLS settings do not apply here.
   const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...others } = process.env;
-  const { GRANARY_STORE: _store, ...unstored } = others;
+  const { GRANARY_STORE: _store, GRANARY_KEY_STORE: _keyStore, ...unstored } = others;
   const environment = withoutStore ? unstored : others;
   const flags = {
     dataDir: dataDirectory,

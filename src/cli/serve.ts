@@ -20,7 +20,8 @@ export function registerServe(program: Command): void {
 
 async function serve(flags: Record<string, string | boolean | undefined>): Promise<void> {
   const config = readConfig(flags, process.env);
-  hidePassword(flags['store']);
+  hidePassword('--store', 'GRANARY_STORE', flags['store']);
+  hidePassword('--key-store', 'GRANARY_KEY_STORE', flags['keyStore']);
   // Loaded on demand: the help text, which lists this command, does not need it.
   const { readyLine, startServer } = await import('../server/main.ts');
   const isRead = process.stderr.isTTY === true;
@@ -36,11 +37,11 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
 }
 
 /** Takes the command line from the view of other users when it holds a password. */
-function hidePassword(store: string | boolean | undefined): void {
-  if (typeof store !== 'string' || parseDatabaseUrl(store).password === undefined) return;
+function hidePassword(option: string, variable: string, url: string | boolean | undefined): void {
+  if (typeof url !== 'string' || parseDatabaseUrl(url).password === undefined) return;
   process.title = 'granary serve';
   process.stderr.write(
-    'Warning: --store holds a password, which other users saw on the command line until now: set GRANARY_STORE instead.\n',
+    `Warning: ${option} holds a password, which other users saw on the command line until now: set ${variable} instead.\n`,
   );
 }
 

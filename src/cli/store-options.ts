@@ -13,6 +13,12 @@ export function withStoreOptions(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
+/** Of the key store, if there is one. */
+export function keyStoreUrlOf(flag: string | undefined): string | undefined {
+  const url = flag ?? process.env['GRANARY_KEY_STORE'];
+  return url === '' ? undefined : url;
+}
+
 /** Throws USAGE. */
 export function storeUrlOf(flag: string | undefined): string {
   const url = flag ?? process.env['GRANARY_STORE'];

@@ -3,6 +3,7 @@ import { EngineError } from '../engine/base/errors.ts';
 import { SHARDS_MAX } from '../engine/base/limits.ts';
 import { Database } from '../engine/log/postgres/database.ts';
 import { drainNode, type Fleet, readFleet } from '../engine/log/postgres/fleet.ts';
+import { bindKeys } from '../engine/log/postgres/key-store.ts';
 import { foundStore, migrate, openStore } from '../engine/log/postgres/migrate.ts';
 import { owners } from '../engine/log/postgres/owners.ts';
 
@@ -10,6 +11,8 @@ export interface StoreState {
   /** Of the tables; 0 without tables. */
   readonly version: number;
   readonly shards: number;
+  /** The keys lie in a key store, which was found to fit. */
+  readonly hasKeyStore: boolean;
   /** Nodes with shards whose lease has not ended. */
   readonly nodes: readonly StoreNode[];
 }
@@ -22,11 +25,16 @@ export interface StoreNode {
   readonly leaseSeconds: number;
 }
 
-/** Rejects with STO-E001 when the database is not reached, or when its tables are of another version. */
-export function storeState(url: string): Promise<StoreState> {
+/**
+ * Rejects with STO-E001 when the database or the key store is not reached or does not fit, or when the tables are of another
+ * version.
+ */
+export function storeState(url: string, keyUrl: string | undefined): Promise<StoreState> {
   return withDatabase(url, async (database) => {
-    if ((await foundStore(database)) === undefined) return { version: 0, shards: 0, nodes: [] };
-    const { version, shards } = await openStore(database);
+    if ((await foundStore(database)) === undefined) return { version: 0, shards: 0, hasKeyStore: false, nodes: [] };
+    const row = await openStore(database);
+    const { version, shards, hasKeyStore } = row;
+    if (hasKeyStore) await bindKeys(database, row, keyUrl);
     const byNode = Map.groupBy(await owners(database), ({ owner }) => owner);
     const nodes = [...byNode].map(([node, held]) => ({
       node,
@@ -34,7 +42,7 @@ export function storeState(url: string): Promise<StoreState> {
       hasControlLog: held.some(({ shard }) => shard === SHARDS_MAX),
       leaseSeconds: Math.min(...held.map(({ seconds }) => seconds)),
     }));
-    return { version, shards, nodes };
+    return { version, shards, hasKeyStore, nodes };
   });
 }
 

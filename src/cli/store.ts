@@ -2,7 +2,7 @@
 // moves deployments into it and out of it.
 import type { Command } from 'commander';
 import { printJson, printLine, printNote, printTable } from './output.ts';
-import { type StoreOptions, storeUrlOf, withStoreOptions } from './store-options.ts';
+import { keyStoreUrlOf, type StoreOptions, storeUrlOf, withStoreOptions } from './store-options.ts';
 
 export function registerStore(program: Command): void {
   const command = program
@@ -20,14 +20,17 @@ export function registerStore(program: Command): void {
       '--master-key-file <FILE>',
       'file with the master key; default: GRANARY_MASTER_KEY, or that of the directory',
     )
+    .option('--key-store <URL>', 'second database for the keys; default: GRANARY_KEY_STORE')
     .action((directory: string, options: MoveFlags) => move('import', directory, options));
   withStoreOptions(command.command('export <DIR>'))
     .description('Move the deployment of a database into a new data directory; no node may run')
     .option('--master-key-file <FILE>', 'file with the master key; default: GRANARY_MASTER_KEY')
+    .option('--key-store <URL>', 'second database with the keys; default: GRANARY_KEY_STORE')
     .action((directory: string, options: MoveFlags) => move('export', directory, options));
 }
 
 interface MoveFlags extends StoreOptions {
+  readonly keyStore?: string | undefined;
   readonly masterKeyFile?: string | undefined;
 }
 
@@ -45,6 +48,7 @@ async function move(way: 'import' | 'export', directory: string, options: MoveFl
   await (way === 'import' ? moveIntoStore : moveOutOfStore)({
     directory,
     url,
+    keyUrl: keyStoreUrlOf(options.keyStore),
     masterKey: process.env['GRANARY_MASTER_KEY'],
     masterKeyFile: options.masterKeyFile ?? process.env['GRANARY_MASTER_KEY_FILE'],
     onMoved: (log, { records, auditHeads, keys, checksum }, of) => {
@@ -76,11 +80,12 @@ async function move(way: 'import' | 'export', directory: string, options: MoveFl
 async function check({ store, json }: StoreOptions): Promise<void> {
   const url = storeUrlOf(store);
   const { storeState } = await import('./store-state.ts');
-  const { version, shards, nodes } = await storeState(url);
+  const { version, shards, hasKeyStore, nodes } = await storeState(url, keyStoreUrlOf(undefined));
   if (json)
     return printJson({
       version,
       shards,
+      key_store: hasKeyStore,
       nodes: nodes.map(({ node, shards: held, hasControlLog, leaseSeconds }) => ({
         node,
         shards: held,
@@ -91,6 +96,7 @@ async function check({ store, json }: StoreOptions): Promise<void> {
   if (version === 0)
     return printLine('The database is reached, and has no tables yet: the first granary serve makes them.');
   printLine(`Tables of version ${version}, as this program needs them, with ${shards} shards.`);
+  if (hasKeyStore) printLine('The keys lie in a key store, which is reached and fits.');
   if (nodes.length === 0) return printLine('No node serves them.');
   printTable(
     [

@@ -45,6 +45,11 @@ const OPTIONS = {
     'PostgreSQL database that holds the data (postgres://…); give a password by the variable',
     parseDatabaseUrl,
   ),
+  keyStore: optionalChecked(
+    'URL',
+    'second PostgreSQL database for the wrapped keys of the store; give a password by the variable',
+    parseDatabaseUrl,
+  ),
   storeLeaseMs: integer('how long a node that ended without notice keeps its shards of the store', {
     min: LEASE_MS_MIN,
     max: 600_000,
@@ -367,7 +372,9 @@ function checkIssuer({ auth, oidcIssuer, oidcAudience, oidcClient }: Config): vo
     throw new EngineError('AUT-E003', '--oidc-issuer must be an https URL; http is allowed for this machine only');
 }
 
-function checkNode({ nodeListen, advertise, store, http10Port }: Config): void {
+function checkNode({ nodeListen, advertise, store, keyStore, http10Port }: Config): void {
+  if (keyStore !== undefined && store === undefined)
+    throw new EngineError('VAL-E001', '--key-store needs --store: it holds the keys of a store');
   if (nodeListen === undefined) {
     if (advertise !== undefined) throw new EngineError('VAL-E001', '--advertise needs --node-listen');
     return;

@@ -153,12 +153,12 @@ function embedder({ embedder: source, embedderModel, dataDir }: Config): Finding
 }
 
 /** The database that holds the data. */
-async function store({ store: url }: Config): Promise<readonly Finding[]> {
+async function store({ store: url, keyStore }: Config): Promise<readonly Finding[]> {
   if (url === undefined) return [];
   const check = 'store';
   try {
     const { storeState } = await import('../store-state.ts');
-    const { version, shards, nodes } = await storeState(url);
+    const { version, shards, nodes } = await storeState(url, keyStore);
     if (version === 0)
       return [ok(check, 'The database is reached, and has no tables yet: the first start makes them.')];
     const held = nodes.length === 0 ? 'no node serves them' : `served by ${nodes.map(({ node }) => node).join(', ')}`;

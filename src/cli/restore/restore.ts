@@ -67,7 +67,7 @@ export async function stage(directory: string, options: StageOptions): Promise<H
   const master = join(masterFrom, 'keys', 'master.key');
   const staged = join(staging, 'keys', 'master.key');
   if (!existsSync(staged) && existsSync(master)) copyDurably(master, staged);
-  const { GRANARY_STORE: _, ...own } = env;
+  const { GRANARY_STORE: _, GRANARY_KEY_STORE: _keys, ...own } = env;
   const config = readConfig({ dataDir }, own);
   const holding = await holdingOf(staging, dataDir, { config, force: force === true });
   const { withConnection } = await import('../connection.ts');

@@ -7,6 +7,7 @@
 //
 // A slot of zeros was never written. A file is created at its full size, so later writes neither grow nor move it.
 import { assert } from '../base/assert.ts';
+import { SLOT_DESTROYED } from '../base/key-slot.ts';
 import { checksum } from '../crypto/checksum.ts';
 
 export const SLOT_BYTES = 96;
@@ -21,7 +22,7 @@ const FORMAT = 1;
 const CHECKSUM_AT = SLOT_BYTES - 4;
 const STATE_UNUSED = 0;
 const STATE_LIVE = 1;
-const STATE_DESTROYED = 2;
+const STATE_DESTROYED = SLOT_DESTROYED;
 /** Version of the wrapped content: 32 random bytes. */
 const SLOT_VERSION = 1;
 

@@ -7,8 +7,9 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { SHARDS_MAX, STORE_CLOSE_PART_MS, STORE_RETRY_MS } from '../../engine/base/limits.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
+import { bindKeys } from '../../engine/log/postgres/key-store.ts';
 import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
-import { openOrMakeStore, type StoreRow } from '../../engine/log/postgres/migrate.ts';
+import { openOrMakeStore, openStore, type StoreRow } from '../../engine/log/postgres/migrate.ts';
 import { otherOwners } from '../../engine/log/postgres/owners.ts';
 import { type DatabaseOptions, openPostgresShard } from '../../engine/log/postgres/postgres-log.ts';
 import { type Config, SHARDS_DEFAULT } from '../config.ts';
@@ -52,9 +53,16 @@ export async function reachStore(starting: Starting, url: string): Promise<Reach
   lifecycle.bound(STORE_CLOSE_PART_MS);
   const waiting = new Waiting(log, config.storeStartMs);
   const { shards, mark } = await waiting.for(() => openTables(database, config));
+  await waiting.for(async () => bindKeys(database, await openStore(database), config.keyStore));
   if (keepCacheOf(dataDir, node, mark)) log.info('the cache in the data directory was of another store: deleted');
   const leases = LeaseTable.of(SHARDS_MAX + 1);
-  const place: DatabaseOptions = { url, node, leaseMs: config.storeLeaseMs, leases: leases.buffer };
+  const place: DatabaseOptions = {
+    url,
+    keyUrl: config.keyStore,
+    node,
+    leaseMs: config.storeLeaseMs,
+    leases: leases.buffer,
+  };
   return { database, shards, stored: storedShards(place, leases, log), leases, waiting };
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../engine/base/clock.ts';
 import { replaceFile } from '../../engine/base/durable-file.ts';
 import { EngineError } from '../../engine/base/errors.ts';
+import { isTombstone } from '../../engine/base/key-slot.ts';
 import { type KeyFiles, keyFolderOf } from '../../engine/keys/key-files.ts';
 import { loadMasterKey, type MasterKey } from '../../engine/keys/master-key.ts';
 import { openLmdbLog } from '../../engine/log/lmdb/lmdb-log.ts';
@@ -12,6 +13,7 @@ import type { Log } from '../../engine/log/log.ts';
 import { BulkShard } from '../../engine/log/postgres/bulk.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
 import { writeKeyFiles } from '../../engine/log/postgres/key-files.ts';
+import { bindKeys, StoredKeys } from '../../engine/log/postgres/key-store.ts';
 import type { Lease } from '../../engine/log/postgres/lease.ts';
 import { beginImport, endImport } from '../../engine/log/postgres/migrate.ts';
 import { StoredFiles } from '../../engine/log/postgres/stored-files.ts';
@@ -23,7 +25,7 @@ import { lockDirectory } from '../directory-lock.ts';
 import { refuseNodeDirectory, ulid } from '../node-directory.ts';
 import { settleDeployment } from '../write-ahead.ts';
 import { DigestBuilder, digestOfStored, recordPages, type ShardDigest, statePages } from './log-digest.ts';
-import { type MovedLog, movedLogs, releaseAll, slotsOf, takeAll } from './moved-logs.ts';
+import { type MovedLog, movedLogs, releaseAll, slotsOf, storedSlots, takeAll } from './moved-logs.ts';
 
 /** Files of the folder of keys that stay there: the master key never lies in a database, and the first API key is wrapped. */
 const NOT_STORED: ReadonlySet<string> = new Set(['master.key', 'bootstrap.key']);
@@ -31,6 +33,8 @@ const NOT_STORED: ReadonlySet<string> = new Set(['master.key', 'bootstrap.key'])
 export interface MoveOptions {
   readonly directory: string;
   readonly url: string;
+  /** Of the key store, if the keys lie in one. */
+  readonly keyUrl: string | undefined;
   /** As of a server. */
   readonly masterKey: string | undefined;
   readonly masterKeyFile: string | undefined;
@@ -58,13 +62,13 @@ export async function moveIntoStore(options: MoveOptions): Promise<void> {
     // The right master key opens it.
     openControlKey(keyFolderOf(directory), master, false);
     await settleDeployment(directory, shards);
-    await beginImport(database, shards);
+    await bindKeys(database, await beginImport(database, shards), options.keyUrl);
     const logs = movedLogs(directory, shards);
     const leases = await takeAll(database, logs, `import-${ulid(systemClock.nowMs())}`);
     try {
       for (const [at, moved] of logs.entries()) {
         const lease = leases[at]!;
-        onMoved(moved.name, await moveLog(database, moved, lease), logs.length);
+        onMoved(moved.name, await moveLog(database, moved, { lease, keyUrl: options.keyUrl }), logs.length);
       }
       await moveKeyFiles(database, leases.at(-1)!, { directory, logs, master });
       replaceFile(join(directory, MOVED_FILE), Buffer.from('{}\n'));
@@ -78,8 +82,14 @@ export async function moveIntoStore(options: MoveOptions): Promise<void> {
   }
 }
 
-async function moveLog(database: Database, moved: MovedLog, lease: Lease): Promise<ShardDigest> {
+interface Place {
+  readonly lease: Lease;
+  readonly keyUrl: string | undefined;
+}
+
+async function moveLog(database: Database, moved: MovedLog, { lease, keyUrl }: Place): Promise<ShardDigest> {
   const owned = { shard: moved.stamp.shard, token: lease.taken.token };
+  const keys = keyUrl === undefined ? undefined : await StoredKeys.take(keyUrl, database, owned);
   const bulk = new BulkShard(database, owned);
   const log = openLmdbLog(moved.log, { stamp: moved.stamp, exists: true });
   try {
@@ -93,13 +103,18 @@ async function moveLog(database: Database, moved: MovedLog, lease: Lease): Promi
       builder.putState(page);
     }
     const slots = slotsOf(moved.keys, moved.name);
-    for (let from = 0; from < slots.length; from += KEYS_WRITTEN)
-      await bulk.keys(slots.slice(from, from + KEYS_WRITTEN));
+    for (let from = 0; from < slots.length; from += KEYS_WRITTEN) {
+      const page = slots.slice(from, from + KEYS_WRITTEN);
+      await keys?.put(page);
+      await bulk.keys(keys === undefined ? page : page.filter(([, slot]) => isTombstone(slot)));
+    }
     builder.putSlots(slots);
     await moveFiles(new StoredFiles(database, owned), moved, log);
     await bulk.finish(log.nextSequence);
-    return checked(moved.name, builder.digest, await digestOfStored(database, owned.shard));
+    const stored = await storedSlots(database, owned.shard, keys);
+    return checked(moved.name, builder.digest, await digestOfStored(database, owned.shard, stored));
   } finally {
+    await keys?.close();
     await log.close();
   }
 }

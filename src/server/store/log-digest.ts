@@ -7,7 +7,6 @@ import { frame } from '../../engine/log/frame.ts';
 import type { Log } from '../../engine/log/log.ts';
 import { StoredLog } from '../../engine/log/postgres/copy.ts';
 import type { Database } from '../../engine/log/postgres/database.ts';
-import { readKeySlots } from '../../engine/log/postgres/key-slots.ts';
 
 export interface ShardDigest {
   readonly records: number;
@@ -62,12 +61,17 @@ export class DigestBuilder {
   }
 }
 
-export async function digestOfStored(database: Database, shard: number): Promise<ShardDigest> {
+/** `slots`: those of its keys, by id. */
+export async function digestOfStored(
+  database: Database,
+  shard: number,
+  slots: Iterable<SlotChange>,
+): Promise<ShardDigest> {
   const builder = new DigestBuilder();
   const stored = new StoredLog(database, builder, shard);
   await stored.records(1);
   await stored.state(undefined);
-  builder.putSlots(await readKeySlots(database, shard));
+  builder.putSlots(slots);
   return builder.digest;
 }
 

@@ -6,6 +6,8 @@ import { firstIdOf, SLOT_BYTES, SLOTS_PER_BUCKET, slotOffset } from '../../engin
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../../engine/log/format.ts';
 import type { LogStamp } from '../../engine/log/lmdb/stamp.ts';
 import type { Database } from '../../engine/log/postgres/database.ts';
+import { readKeySlots } from '../../engine/log/postgres/key-slots.ts';
+import type { StoredKeys } from '../../engine/log/postgres/key-store.ts';
 import { Lease } from '../../engine/log/postgres/lease.ts';
 import { controlStamp } from '../control/open.ts';
 
@@ -57,6 +59,16 @@ export async function takeAll(database: Database, logs: readonly MovedLog[], nod
 
 export async function releaseAll(leases: readonly Lease[]): Promise<void> {
   for (const lease of leases) await lease.release();
+}
+
+/** The slots of a shard's keys in the store, by id. */
+export async function storedSlots(
+  database: Database,
+  shard: number,
+  keys: StoredKeys | undefined,
+): Promise<SlotChange[]> {
+  const slots = await (keys?.read(database) ?? readKeySlots(database, shard));
+  return [...slots].sort(([one], [other]) => one - other);
 }
 
 /** The slots of a folder of keys that were ever written, by id. */

@@ -11,7 +11,7 @@ import { openLmdbLog } from '../../engine/log/lmdb/lmdb-log.ts';
 import { COPY_MARK_FILE, fillCopy } from '../../engine/log/postgres/copy.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
 import { readKeyFiles } from '../../engine/log/postgres/key-files.ts';
-import { readKeySlots } from '../../engine/log/postgres/key-slots.ts';
+import { bindKeys, StoredKeys } from '../../engine/log/postgres/key-store.ts';
 import type { Lease } from '../../engine/log/postgres/lease.ts';
 import { openStore } from '../../engine/log/postgres/migrate.ts';
 import { StoredFiles } from '../../engine/log/postgres/stored-files.ts';
@@ -21,7 +21,7 @@ import { LAYOUT_FILE, layoutFile } from '../data-directory.ts';
 import { ulid } from '../node-directory.ts';
 import { checked, type MoveOptions } from './into-store.ts';
 import { digestOfLog, digestOfStored, type ShardDigest } from './log-digest.ts';
-import { type MovedLog, movedLogs, releaseAll, slotsOf, takeAll } from './moved-logs.ts';
+import { type MovedLog, movedLogs, releaseAll, slotsOf, storedSlots, takeAll } from './moved-logs.ts';
 
 /** Beside the directory: it gets its name when it is whole. */
 const UNFINISHED = '.unfinished';
@@ -37,7 +37,9 @@ export async function moveOutOfStore(options: MoveOptions): Promise<void> {
   const database = await Database.open(url);
   const unfinished = `${directory}${UNFINISHED}`;
   try {
-    const { shards, mark } = await openStore(database);
+    const row = await openStore(database);
+    const { shards, mark } = row;
+    await bindKeys(database, row, options.keyUrl);
     const logs = movedLogs(unfinished, shards);
     const leases = await takeAll(database, logs, `export-${ulid(systemClock.nowMs())}`);
     try {
@@ -45,7 +47,11 @@ export async function moveOutOfStore(options: MoveOptions): Promise<void> {
       makeFolder(join(unfinished, 'keys'));
       await moveKeyFiles(database, unfinished, options);
       for (const [at, moved] of logs.entries())
-        onMoved(moved.name, await moveLog(database, moved, { lease: leases[at]!, store: mark }), logs.length);
+        onMoved(
+          moved.name,
+          await moveLog(database, moved, { lease: leases[at]!, store: mark, keyUrl: options.keyUrl }),
+          logs.length,
+        );
       replaceFile(join(unfinished, LAYOUT_FILE), layoutFile(shards));
       rmSync(directory, { recursive: true, force: true });
       renameSync(unfinished, directory);
@@ -61,13 +67,17 @@ export async function moveOutOfStore(options: MoveOptions): Promise<void> {
 async function moveLog(
   database: Database,
   { stamp, log: directory, keys, folder, name }: MovedLog,
-  { lease, store }: { readonly lease: Lease; readonly store: string },
+  { lease, store, keyUrl }: { readonly lease: Lease; readonly store: string; readonly keyUrl: string | undefined },
 ): Promise<ShardDigest> {
+  const owned = { shard: stamp.shard, token: lease.taken.token };
+  const stored = keyUrl === undefined ? undefined : await StoredKeys.take(keyUrl, database, owned);
+  const slots = await storedSlots(database, stamp.shard, stored);
+  await stored?.close();
   await fillCopy(database, { directory, stamp, store, taken: lease.taken });
   rmSync(join(directory, COPY_MARK_FILE));
-  new StagedBuckets(name, await readKeySlots(database, stamp.shard)).copyTo(keys);
+  new StagedBuckets(name, slots).copyTo(keys);
   if (folder !== undefined) {
-    const files = new StoredFiles(database, { shard: stamp.shard, token: lease.taken.token });
+    const files = new StoredFiles(database, owned);
     // A damaged one is left out: the first start builds it again.
     for (const file of await files.list()) {
       makeFolder(dirname(join(folder, file.name)));
@@ -76,7 +86,7 @@ async function moveLog(
   }
   const log = openLmdbLog(directory, { stamp, exists: true });
   try {
-    return checked(name, await digestOfStored(database, stamp.shard), digestOfLog(log, slotsOf(keys, name)));
+    return checked(name, await digestOfStored(database, stamp.shard, slots), digestOfLog(log, slotsOf(keys, name)));
   } finally {
     await log.close();
   }

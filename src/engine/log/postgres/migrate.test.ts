@@ -79,7 +79,12 @@ test('tables of each earlier version are brought to this one, with what they hol
     await database.ask((sql) => sql`INSERT INTO granary_store VALUES (1, ${version}, ${Buffer.alloc(16, 1)}, 1)`);
     await database.ask((sql) => sql`INSERT INTO granary_records VALUES (0, 1, ${Buffer.from('kept')})`);
     assert.equal(await migrate(database, 4), version);
-    assert.deepEqual(await openStore(database), { version: SCHEMA_VERSION, mark: '01'.repeat(16), shards: 1 });
+    assert.deepEqual(await openStore(database), {
+      version: SCHEMA_VERSION,
+      mark: '01'.repeat(16),
+      shards: 1,
+      hasKeyStore: false,
+    });
     const [row] = await database.ask((sql) => sql`SELECT frame FROM granary_records`);
     assert.equal(String(row?.['frame']), 'kept');
     const files = new StoredFiles(database, { shard: 0, token: 1 });

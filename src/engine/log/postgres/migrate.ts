@@ -1,5 +1,6 @@
 // Makes and changes the tables of a store, and checks their version.
 import { randomBytes } from 'node:crypto';
+import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
 import { SCHEMA_STEPS, SCHEMA_VERSION } from './schema.ts';
@@ -10,6 +11,8 @@ export interface StoreRow {
   /** Random, in hexadecimal form: tells this deployment's tables from others. */
   readonly mark: string;
   readonly shards: number;
+  /** The keys lie in a key store (key-store.ts). */
+  readonly hasKeyStore: boolean;
 }
 
 /**
@@ -56,7 +59,7 @@ async function migrateIn(sql: Sql, shards: number): Promise<number> {
   if (found !== undefined) await refuseServed(sql);
   for (const statement of SCHEMA_STEPS.slice(version).flat()) await sql.unsafe(statement);
   if (found === undefined)
-    await sql`INSERT INTO granary_store VALUES (1, ${SCHEMA_VERSION}, ${randomBytes(16)}, ${shards})`;
+    await sql`INSERT INTO granary_store (id, version, mark, shards) VALUES (1, ${SCHEMA_VERSION}, ${randomBytes(16)}, ${shards})`;
   else await sql`UPDATE granary_store SET version = ${SCHEMA_VERSION} WHERE id = 1`;
   return version;
 }
@@ -87,9 +90,9 @@ export async function openStore(database: Database): Promise<StoreRow> {
 
 /**
  * Makes tables for an import, which no server takes before `endImport`; those of an import that did not end are taken again. Resolves
- * with the mark of the deployment. STO-E001 when the database holds a deployment.
+ * with the row of the store. STO-E001 when the database holds a deployment.
  */
-export async function beginImport(database: Database, shards: number): Promise<string> {
+export async function beginImport(database: Database, shards: number): Promise<StoreRow> {
   const found = await foundStore(database);
   if (found !== undefined && found.version >= 0)
     throw new EngineError('STO-E001', 'the database holds a deployment already: name an empty database');
@@ -105,15 +108,17 @@ export async function beginImport(database: Database, shards: number): Promise<s
   } catch (error) {
     throw databaseError('the tables cannot be made', error);
   }
-  return (await foundStore(database))?.mark ?? '';
+  const made = await foundStore(database);
+  assert(made !== undefined, 'an import makes the tables');
+  return made;
 }
 
 /** Makes the tables anew. Statements of the import before, if it still runs, find other tokens. */
 async function restartImport(sql: Sql, shards: number): Promise<void> {
   await refuseServed(sql);
   const before = await sql`SELECT shard, format, token FROM granary_shards`;
-  for (const statement of SCHEMA_STEPS.flat())
-    await sql.unsafe(`DROP TABLE IF EXISTS ${/CREATE TABLE (\w+)/.exec(statement)?.[1]}`);
+  const tables = SCHEMA_STEPS.flat().flatMap((statement) => /CREATE TABLE (\w+)/.exec(statement)?.[1] ?? []);
+  for (const table of tables) await sql.unsafe(`DROP TABLE IF EXISTS ${table}`);
   await migrateIn(sql, shards);
   for (const row of before)
     await sql`
@@ -142,9 +147,14 @@ async function readStore(sql: Sql): Promise<StoreRow | undefined> {
   const [table] = await sql`
     SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'granary_store'`;
   if (table === undefined) return undefined;
-  const [row] = await sql`SELECT version, mark, shards FROM granary_store WHERE id = 1`;
+  const [row] = await sql`SELECT * FROM granary_store WHERE id = 1`;
   if (row === undefined) return undefined;
-  return { version: Number(row['version']), mark: row['mark'].toString('hex'), shards: Number(row['shards']) };
+  return {
+    version: Number(row['version']),
+    mark: row['mark'].toString('hex'),
+    shards: Number(row['shards']),
+    hasKeyStore: row['has_key_store'] === true,
+  };
 }
 
 function newerTables(version: number): EngineError {

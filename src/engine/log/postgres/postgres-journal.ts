@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
+import { isTombstone } from '../../base/key-slot.ts';
 import {
   CHANGES_KEPT_APPENDS,
   DATABASE_CLOSING_MS,
@@ -18,12 +19,15 @@ import type { CheckpointedLog, Journal } from '../journal.ts';
 import type { NumberedAppend } from '../numbered-append.ts';
 import { type Owned, sendAppend } from './append-statement.ts';
 import { type Database, failureOf, reasonOf } from './database.ts';
+import type { StoredKeys } from './key-store.ts';
 import { type Lease, logName, shardName, takenAway } from './lease.ts';
 import { pruneChanges } from './prune.ts';
 
 export class PostgresJournal implements Journal {
   readonly #database: Database;
   readonly #lease: Lease;
+  /** Where the keys lie, if not beside the log. */
+  readonly #keys: StoredKeys | undefined;
   #log: CheckpointedLog | undefined;
   /** Bytes of appends since the last checkpoint began. */
   #bytes = 0;
@@ -38,7 +42,8 @@ export class PostgresJournal implements Journal {
   #poisoned: string | undefined;
   #refused: { readonly reason: string; readonly atMs: number } | undefined;
 
-  constructor(database: Database, lease: Lease) {
+  constructor(database: Database, lease: Lease, keys?: StoredKeys) {
+    this.#keys = keys;
     this.#database = database;
     this.#lease = lease;
     this.#pruned = lease.taken.pruned;
@@ -92,6 +97,7 @@ export class PostgresJournal implements Journal {
     clearTimeout(this.#timer);
     await this.#round?.catch(() => undefined);
     await this.#lease.release();
+    await this.#keys?.close();
     await this.#database.close();
   }
 
@@ -120,12 +126,19 @@ export class PostgresJournal implements Journal {
 
   async #send(shard: number, append: NumberedAppend): Promise<void> {
     const owned = { shard, token: this.#lease.taken.token };
-    /** True once an attempt failed whose outcome is unknown. */
+    const slots = append.keySlots ?? [];
+    const tombstones = slots.filter(([, slot]) => isTombstone(slot));
+    const stored = this.#keys === undefined ? append : { ...append, keySlots: tombstones };
+    /** True once an attempt failed whose outcome is unknown, or that is not whole. */
     let isOpen = false;
     for (let waitMs = DATABASE_RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, DATABASE_RETRY_MS)) {
       try {
-        if (await this.#database.ask((sql) => sendAppend(sql, owned, append))) return;
-        return await this.#resolve(owned, append.number);
+        await this.#putKeys(slots.filter(([, slot]) => !isTombstone(slot)));
+        if (!(await this.#database.ask((sql) => sendAppend(sql, owned, stored))))
+          await this.#resolve(owned, append.number);
+        isOpen = tombstones.length > 0;
+        await this.#putKeys(tombstones);
+        return;
       } catch (error) {
         if (error instanceof EngineError) throw error;
         const failure = failureOf(error);
@@ -139,6 +152,16 @@ export class PostgresJournal implements Journal {
         if (this.#isGivenUp) throw error;
       }
       await pause(waitMs);
+    }
+  }
+
+  async #putKeys(slots: NonNullable<NumberedAppend['keySlots']>): Promise<void> {
+    try {
+      await this.#keys?.put(slots);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      this.#lease.lose(error.message);
+      throw this.#poison(error.message);
     }
   }
 

@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import { fillCopy } from './copy.ts';
 import { Database, databaseError } from './database.ts';
 import { readKeySlots } from './key-slots.ts';
+import { StoredKeys } from './key-store.ts';
 import { Lease, type LeaseOptions, logName, shardName } from './lease.ts';
 import { openStore } from './migrate.ts';
 import { PostgresJournal } from './postgres-journal.ts';
@@ -15,6 +16,7 @@ import { StoredFiles } from './stored-files.ts';
 
 export interface PostgresLogOptions extends LeaseOptions {
   readonly database: Database;
+  readonly keyUrl?: string | undefined;
   /** As of a copy. */
   readonly derived?: string | undefined;
 }
@@ -22,6 +24,8 @@ export interface PostgresLogOptions extends LeaseOptions {
 /** Where a shard's truth lies. Plain data: it crosses threads. */
 export interface DatabaseOptions extends Omit<LeaseOptions, 'stamp'> {
   readonly url: string;
+  /** Of the key store, if the keys lie in one. */
+  readonly keyUrl?: string | undefined;
 }
 
 export interface PostgresShard {
@@ -44,10 +48,10 @@ export async function openPostgresShard(
   derived?: string,
 ): Promise<PostgresShard> {
   const database = await Database.shared(url);
-  const { log, token } = await openOwned(directory, { database, stamp, derived, ...lease });
+  const { log, token, keys } = await openOwned(directory, { database, stamp, derived, ...lease });
   try {
     const files = new StoredFiles(database, { shard: stamp.shard, token });
-    return { log, token, keySlots: await readKeySlots(database, stamp.shard), files };
+    return { log, token, keySlots: await (keys?.read(database) ?? readKeySlots(database, stamp.shard)), files };
   } catch (error) {
     await log.close();
     throw databaseError(`the keys of ${shardName(stamp.shard)} cannot be read`, error);
@@ -65,19 +69,23 @@ export async function openPostgresLog(directory: string, options: PostgresLogOpt
 async function openOwned(
   directory: string,
   options: PostgresLogOptions,
-): Promise<{ readonly log: Log; readonly token: number }> {
-  const { database, stamp, derived } = options;
+): Promise<{ readonly log: Log; readonly token: number; readonly keys: StoredKeys | undefined }> {
+  const { database, stamp, derived, keyUrl } = options;
   let lease: Lease | undefined;
+  let keys: StoredKeys | undefined;
   try {
     const store = await openStore(database);
     lease = await Lease.take(database, options);
     const { taken } = lease;
+    const owned = { shard: stamp.shard, token: taken.token };
+    keys = keyUrl === undefined ? undefined : await StoredKeys.take(keyUrl, database, owned);
     await fillCopy(database, { directory, stamp, store: store.mark, taken, derived });
     const copy = openLmdbLog(directory, { stamp, exists: true });
     assert(copy.appends === taken.appends && copy.nextSequence === taken.next, 'the copy has what the database has');
-    return { log: new JournaledLog(copy, new PostgresJournal(database, lease), []), token: taken.token };
+    return { log: new JournaledLog(copy, new PostgresJournal(database, lease, keys), []), token: taken.token, keys };
   } catch (error) {
     await lease?.release();
+    await keys?.close();
     await database.close();
     throw databaseError(`${logName(stamp.shard)} cannot be opened from the database`, error);
   }

@@ -1,7 +1,8 @@
 // The tables of a store in PostgreSQL, and the steps that make them. The statements are those that PostgreSQL 14 and later,
 // CockroachDB and YugabyteDB share. Each table of shards begins with the shard, by which a database can spread it.
 //
-//   granary_store     one row: the version of the tables, the deployment's random mark, the number of shards
+//   granary_store     one row: the version of the tables, the deployment's random mark, the number of shards, and since
+//                     version 4 whether the keys lie in a key store (key-store.ts)
 //   granary_shards    a shard's format, owner and lease; its newest append, its next sequence number, and the newest
 //                     append whose changes were pruned
 //   granary_owners    each taking of a shard: a random mark, and the newest append at that moment
@@ -16,7 +17,7 @@
 //   granary_segment_parts SHA-256 of such a file and number of a part, from 0 → its bytes
 
 /** The newest version of the tables. A step is added for each; a step that was published is never changed. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** The statements that lead from the version before to the i-th version, from 1. */
 export const SCHEMA_STEPS: readonly (readonly string[])[] = [
@@ -104,4 +105,5 @@ export const SCHEMA_STEPS: readonly (readonly string[])[] = [
       PRIMARY KEY (shard, digest, part)
     )`,
   ],
+  ['ALTER TABLE granary_store ADD COLUMN has_key_store boolean NOT NULL DEFAULT false'],
 ];
