@@ -308,6 +308,8 @@ export const WAL_WAIT_AFTER_MS = 1_000;
 /** Connections of a thread to the database that holds its logs: an append for each of some shards, and a renewal. */
 export const DATABASE_CONNECTIONS_MAX = 10;
 export const DATABASE_CONNECT_SECONDS = 5;
+/** After so long, a connection to the database that was ended is closed without the other side. */
+export const DATABASE_GOODBYE_MS = 200;
 /** The longest pause between two attempts of a connection to open. */
 export const DATABASE_RECONNECT_SECONDS = 0.5;
 /** Without an answer for so long, the connections to the database are given up. */

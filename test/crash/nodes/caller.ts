@@ -1,10 +1,17 @@
 // A caller that waits: it sends a request again, under the same idempotency key, to any node, until it is answered.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../../support/random.ts';
-import type { Cluster } from './cluster.ts';
+
+/** Where callers may send a request at the moment. */
+export interface Service {
+  readonly key: string;
+  /** Of the processes that run, `http://host:port`. */
+  readonly addresses: readonly string[];
+}
 
 const ATTEMPT_MS = 6_000;
 const AGAIN_MS = 60;
+const AVOIDED_MS = 3_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: members of an answer are read as the contract defines them
 type Body = any;
@@ -27,14 +34,16 @@ export class Callers {
   /** How often each code came, and broken connections. */
   readonly failures = new Map<string, number>();
   readonly problems: string[] = [];
-  readonly #cluster: Cluster;
+  readonly #service: Service;
+  /** By address: until when callers prefer another node, because it did not answer. */
+  readonly #avoidedMs = new Map<string, number>();
   readonly #random: Random;
   #isOver = false;
   #keys = 0;
   readonly #run = Math.floor(Date.now()).toString(36);
 
-  constructor(cluster: Cluster, random: Random) {
-    this.#cluster = cluster;
+  constructor(service: Service, random: Random) {
+    this.#service = service;
     this.#random = random;
   }
 
@@ -45,7 +54,7 @@ export class Callers {
 
   /** Undefined when it was given up. */
   async ask(verb: string, path: string, json?: unknown): Promise<Answered | undefined> {
-    const headers: Record<string, string> = { authorization: `Bearer ${this.#cluster.key}` };
+    const headers: Record<string, string> = { authorization: `Bearer ${this.#service.key}` };
     if (json !== undefined) headers['content-type'] = 'application/json';
     if (verb !== 'GET') headers['idempotency-key'] = `${this.#run}-${++this.#keys}`;
     const request = { method: verb, headers, ...(json === undefined ? {} : { body: JSON.stringify(json) }) };
@@ -60,9 +69,11 @@ export class Callers {
 
   /** Undefined without an answer that is one. */
   async #attempt(path: string, request: RequestInit): Promise<Pick<Answered, 'status' | 'code' | 'body'> | undefined> {
-    const running = this.#cluster.members.flatMap(({ server }) => (server === undefined ? [] : [server]));
-    if (running.length === 0) return undefined;
-    const { http } = this.#random.pick(running);
+    const { addresses } = this.#service;
+    const nowMs = performance.now();
+    const quick = addresses.filter((address) => (this.#avoidedMs.get(address) ?? 0) <= nowMs);
+    const http = this.#random.pickAny(quick) ?? this.#random.pickAny(addresses);
+    if (http === undefined) return undefined;
     try {
       const response = await fetch(`${http}/api${path}`, { ...request, signal: AbortSignal.timeout(ATTEMPT_MS) });
       const text = await response.text();
@@ -76,7 +87,10 @@ export class Callers {
         this.problems.push(`STO-E002 without Retry-After: ${text}`);
     } catch (error) {
       if (error instanceof SyntaxError) this.problems.push(`${path} was answered with a text that is no JSON`);
-      this.#count(error instanceof Error && error.name === 'TimeoutError' ? 'no answer' : 'broken connection');
+      const isSilent = error instanceof Error && error.name === 'TimeoutError';
+      // As a load balancer does. The node is tried again soon.
+      if (isSilent) this.#avoidedMs.set(http, performance.now() + AVOIDED_MS);
+      this.#count(isSilent ? 'no answer' : 'broken connection');
     }
     return undefined;
   }

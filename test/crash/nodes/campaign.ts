@@ -4,12 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CHAIN } from '../../linear/chain-model.ts';
-import { checkHistory, describeFailure } from '../../linear/checker.ts';
 import { Random } from '../../support/random.ts';
 import { Callers } from './caller.ts';
 import { Cluster, type Member } from './cluster.ts';
 import { Load } from './load.ts';
+import { type Counts, verdictOn } from './verdict.ts';
 
 export interface NodesCampaign {
   readonly rounds: number;
@@ -19,26 +18,14 @@ export interface NodesCampaign {
   readonly log?: (line: string) => void;
 }
 
-export interface NodesReport {
+export interface NodesReport extends Counts {
   readonly rounds: number;
   /** Processes that got SIGKILL: nodes, and databases. */
   readonly kills: number;
   /** Nodes that were stopped past their leases and continued. */
   readonly stops: number;
-  readonly acknowledged: number;
-  readonly lost: number;
-  /** Grains that nobody wrote, or that were written twice. */
-  readonly twice: number;
-  /** Chains whose history was checked, and their calls. */
-  readonly histories: number;
-  readonly calls: number;
-  /** How often a request was answered with each code, or not at all. */
-  readonly failures: Readonly<Record<string, number>>;
   readonly problems: readonly string[];
 }
-
-/** Concurrent looks for grains. */
-const LOOKS = 24;
 
 interface Round {
   readonly cluster: Cluster;
@@ -138,79 +125,14 @@ export async function nodesCampaign({ rounds, seed, acknowledgements, log }: Nod
     await load.go(acknowledgements);
     await load.end();
     problems.push(...load.problems, ...callers.problems);
-    const { lost, twice } = await countGrains(load, callers);
-    const checked = checkChains(load);
-    problems.push(...checked.problems, ...(await verify(load, callers)));
-    if (lost > 0) problems.push(`${lost} acknowledged grains are lost`);
-    if (twice > 0) problems.push(`${twice} grains are there that nobody wrote, or twice`);
+    const { problems: found, ...counts } = await verdictOn(load, callers);
+    problems.push(...found);
     const codes = await cluster.end();
     if (codes.some((code) => code !== 0)) problems.push(`nodes ended with ${codes.join()}`);
-    const { acknowledged } = load;
-    const failures = Object.fromEntries(callers.failures);
-    const { histories, calls } = checked;
-    return { rounds: done, kills, stops, acknowledged, lost, twice, histories, calls, failures, problems };
+    return { rounds: done, kills, stops, ...counts, problems };
   } finally {
     callers.end();
     await cluster.abandon();
     rmSync(root, { recursive: true, force: true });
   }
-}
-
-/** Looks for each grain that was answered as written, and compares their number with that of all grains. */
-async function countGrains(load: Load, callers: Callers): Promise<{ lost: number; twice: number }> {
-  let lost = 0;
-  const there = new Map(load.memories.map((memory) => [memory, 0]));
-  const look = async (memory: string, hash: string, word: string): Promise<boolean> => {
-    const answer = await callers.ask('GET', `/memories/${memory}/grains/${hash}`);
-    const isThere = answer?.status === 200 && answer.body.fields.object === word;
-    if (isThere) there.set(memory, there.get(memory)! + 1);
-    return isThere;
-  };
-  await inParallel(load.singles, async ({ memory, hash, word }) => {
-    if (!(await look(memory, hash, word))) lost += 1;
-  });
-  // Removed chains are not there: the checker of histories knows which may be absent.
-  const versions = load.chains.flatMap(({ memory, hashes }) => hashes.map((hash) => ({ memory, hash })));
-  await inParallel(versions, ({ memory, hash }) => look(memory, hash, load.words.get(hash)!));
-  let twice = 0;
-  for (const [memory, count] of there) {
-    const stats = await callers.ask('GET', `/memories/${memory}/stats`);
-    twice += stats!.body.total_grains - count;
-  }
-  return { lost, twice };
-}
-
-function checkChains(load: Load) {
-  const problems: string[] = [];
-  let calls = 0;
-  for (const chain of load.chains) {
-    const history = chain.history(load.words);
-    calls += history.length;
-    const verdict = checkHistory(CHAIN, history);
-    if (!verdict.isLinearizable)
-      problems.push(`${chain.subject} in ${chain.memory}: ${describeFailure(CHAIN, history, verdict)}`);
-  }
-  return { problems, calls, histories: load.chains.length };
-}
-
-async function verify(load: Load, callers: Callers): Promise<readonly string[]> {
-  const problems: string[] = [];
-  const run = async (memory: string, command: string) =>
-    (await callers.ask('POST', `/memories/${memory}/app/exec`, { command, args: {} }))?.body;
-  const report = await run('default', 'verify');
-  if (report?.result?.finding_count !== 0) problems.push(`verify: ${JSON.stringify(report)}`);
-  for (const memory of load.memories) {
-    const audit = await run(memory, 'verify_audit_chain');
-    if (audit?.result?.valid !== true) problems.push(`audit of ${memory}: ${JSON.stringify(audit)}`);
-  }
-  return problems;
-}
-
-async function inParallel<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: LOOKS }, async () => {
-      while (next < items.length) await act(items[next++]!);
-    }),
-  );
 }

@@ -52,6 +52,10 @@ export class Cluster {
     this.#database = database;
   }
 
+  get addresses(): readonly string[] {
+    return this.members.flatMap(({ server }) => (server === undefined ? [] : [server.http]));
+  }
+
   async run(member: Member): Promise<void> {
     const flags = ['--shards', String(SHARDS), '--workers', '1', '--node-listen', '127.0.0.1:0', '--store-lease-ms', String(LEASE_MS)]; // biome-ignore format: one row
     member.server = await startServerProcess({

@@ -22,6 +22,10 @@ export class RecordedChain {
   readonly records: Record[] = [];
   /** Addresses that the chain was seen with. */
   readonly hashes: string[] = [];
+  /** Addresses in answers, whoever wrote them. */
+  readonly mentioned = new Set<string>();
+  /** Words of writes whose answer does not say whether they took effect. */
+  readonly unsureWords: string[] = [];
   /** Calls under way. */
   inFlight = 0;
   isOver = false;
@@ -141,7 +145,8 @@ export class Load {
     const answer = await this.#ask(chain, 'supersede', { blob_hash: hash, fields });
     const isDone = answer !== undefined && this.#isDone(answer);
     if (isDone) this.#saw(chain, answer.body.new_hash, word);
-    else if (answer !== undefined) this.#expect(answer, 'MEM-E001', 'MEM-E002', 'MEM-E006');
+    else chain.unsureWords.push(word);
+    if (answer !== undefined && !isDone) this.#expect(answer, 'MEM-E001', 'MEM-E002', 'MEM-E006');
     const outcome = answer === undefined ? 'unknown' : isDone ? 'done' : 'refused';
     const unsure = isDone ? undefined : unsureOf(answer);
     this.#note(client, chain, answer, (words) => ({ kind: 'supersede', old: wordOf(words, hash), word, visits, answer: outcome, unsure })); // biome-ignore format: one row
@@ -158,7 +163,9 @@ export class Load {
     const isDone = answer !== undefined && this.#isDone(answer);
     const old: string | undefined = isDone ? answer.body.old_hash : undefined;
     if (isDone) this.#saw(chain, answer.body.new_hash, word);
-    else if (answer !== undefined) this.#expect(answer, 'MEM-E001', 'MEM-E006');
+    else chain.unsureWords.push(word);
+    if (old !== undefined) chain.mentioned.add(old);
+    if (answer !== undefined && !isDone) this.#expect(answer, 'MEM-E001', 'MEM-E006');
     const unsure = isDone ? undefined : unsureOf(answer);
     this.#note(client, chain, answer, (words) => ({
       kind: 'accumulate',
@@ -176,6 +183,7 @@ export class Load {
     const isDone = answer !== undefined && this.#isDone(answer);
     if (answer !== undefined && !isDone) this.problems.push(`a forget was refused: ${textOf(answer)}`);
     const removed: readonly string[] | undefined = answer?.body.hashes;
+    for (const hash of removed ?? []) chain.mentioned.add(hash);
     this.#note(client, chain, answer, (words) => ({
       kind: 'forget',
       removed: removed === undefined ? 'unknown' : removed.map((hash) => wordOf(words, hash)),

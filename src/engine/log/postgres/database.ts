@@ -1,7 +1,8 @@
 // The connections of one thread to the database, and the meaning of its errors.
+import { connect, type Socket } from 'node:net';
 import type { ISql, Sql as Pool, PostgresError } from 'postgres';
 import { EngineError } from '../../base/errors.ts';
-import { DATABASE_ANSWER_MS } from '../../base/limits.ts';
+import { DATABASE_ANSWER_MS, DATABASE_GOODBYE_MS } from '../../base/limits.ts';
 import { clientOptionsOf } from './connection.ts';
 
 /** The connections of a thread, or one of them within a transaction. */
@@ -36,6 +37,8 @@ export class Database {
   /** Ends each statement that waits for an answer. */
   readonly #waiting = new Set<(reason: NoAnswer) => void>();
   #sql: Pool;
+  /** Of the connections. A network that passes nothing keeps them open, and with them the process, until the system gives up. */
+  #sockets = new Set<Socket>();
 
   /** `url` as `parseDatabaseUrl` reads it. Connects when something is asked. Rejects with STO-E001. */
   static async open(url: string): Promise<Database> {
@@ -61,7 +64,10 @@ export class Database {
   }
 
   #connect(): Pool {
-    return this.#client(clientOptionsOf(this.#url));
+    const sockets = new Set<Socket>();
+    this.#sockets = sockets;
+    const options = { ...clientOptionsOf(this.#url), socket: (to: ConnectTo) => opened(to, sockets) };
+    return this.#client(options);
   }
 
   /**
@@ -89,8 +95,9 @@ export class Database {
 
   #giveUp(sql: Pool): void {
     if (this.#sql !== sql || this.#users === 0) return;
+    const sockets = this.#sockets;
     this.#sql = this.#connect();
-    sql.end({ timeout: 0 }).catch(() => undefined);
+    end(sql, sockets).catch(() => undefined);
   }
 
   /** For one more user, who closes it too. */
@@ -104,9 +111,34 @@ export class Database {
     this.#users -= 1;
     if (this.#users > 0) return;
     if (shared.get(this.#url) === this) shared.delete(this.#url);
-    for (const end of this.#waiting) end(new NoAnswer('the connections to the database were closed'));
-    await this.#sql.end({ timeout: 0 });
+    for (const refuse of this.#waiting) refuse(new NoAnswer('the connections to the database were closed'));
+    await end(this.#sql, this.#sockets);
   }
+}
+
+/** The library's options, as it gives them to a maker of sockets. */
+interface ConnectTo {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  /** Of a Unix socket. */
+  readonly path: string | false | undefined;
+}
+
+function opened({ host, port, path }: ConnectTo, sockets: Set<Socket>): Socket {
+  const at = { host: host[0]!, port: port[0]! };
+  const socket = path ? connect(path) : connect(at);
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
+  // The library looks there for the name of the server in TLS.
+  return Object.assign(socket, at);
+}
+
+/** Tells the database that they end, and waits for nothing. */
+async function end(sql: Pool, sockets: ReadonlySet<Socket>): Promise<void> {
+  await sql.end({ timeout: 0 });
+  setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, DATABASE_GOODBYE_MS);
 }
 
 /** Statements that a server ends with these codes were rolled back because of others. */
