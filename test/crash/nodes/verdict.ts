@@ -1,7 +1,7 @@
 // The verdict on a load that has ended: every acknowledged grain is there, no other one is, every history is linearizable, and audit
 // chains and data verify.
-import { CHAIN } from '../../linear/chain-model.ts';
-import { checkHistory, describeFailure } from '../../linear/checker.ts';
+import { CHAIN, type ChainCall } from '../../linear/chain-model.ts';
+import { checkHistory, describeFailure, type Operation } from '../../linear/checker.ts';
 import type { Callers } from './caller.ts';
 import type { Load, RecordedChain } from './load.ts';
 
@@ -73,12 +73,44 @@ function failureOf(chain: RecordedChain, words: ReadonlyMap<string, string>): st
   const unnamed = [...chain.mentioned].filter((hash) => !words.has(hash));
   let failure: string | undefined;
   for (const names of namings(unnamed, chain.unsureWords)) {
-    const history = chain.history(new Map([...words, ...names]));
+    const history = decided(chain.history(new Map([...words, ...names])));
     const verdict = checkHistory(CHAIN, history);
     if (verdict.isLinearizable) return undefined;
     failure ??= describeFailure(CHAIN, history, verdict);
   }
   return failure ?? `versions that nobody wrote: ${unnamed.join()}`;
+}
+
+/**
+ * The history without doubts that its other answers settle, because each doubt doubles the orders to try. A write that left open
+ * whether it took effect did, if its version is in another answer. If not, nothing tells it from one that did nothing.
+ */
+function decided(history: readonly Operation<ChainCall>[]): readonly Operation<ChainCall>[] {
+  const seen = new Set(history.flatMap(({ call }) => seenIn(call)));
+  return history.flatMap((operation) => {
+    const { call } = operation;
+    const isInDoubt = (call.kind === 'supersede' || call.kind === 'accumulate') && (call.unsure === true || call.answer === 'unknown'); // biome-ignore format: one row
+    if (!isInDoubt) return [operation];
+    return seen.has(call.word) ? [{ ...operation, call: { ...call, answer: 'unknown', unsure: undefined } }] : [];
+  });
+}
+
+/** Words of versions that an answer shows, besides the one that the call made. */
+function seenIn(call: ChainCall): readonly string[] {
+  switch (call.kind) {
+    case 'add':
+      return [];
+    case 'supersede':
+      return call.answer === 'done' ? [call.old] : [];
+    case 'accumulate':
+      return typeof call.answer === 'object' ? [call.answer.old] : [];
+    case 'forget':
+      return call.removed === 'unknown' ? [] : call.removed;
+    case 'current':
+      return call.found === undefined ? [] : [call.found.word];
+    case 'get':
+      return call.found === undefined ? [] : [call.word];
+  }
 }
 
 /**
