@@ -90,7 +90,9 @@ export class PostgresJournal implements Journal {
     this.#closingMs = performance.now();
     const giveUp = this.#giveUp;
     // A database that does not answer must not keep the node.
-    setTimeout(() => giveUp?.(), DATABASE_CLOSING_MS).unref();
+    setTimeout(() => {
+      if (this.#giveUp === giveUp) giveUp?.();
+    }, DATABASE_CLOSING_MS).unref();
   }
 
   async detach(): Promise<void> {

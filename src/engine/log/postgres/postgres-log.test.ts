@@ -7,7 +7,7 @@ import { NO_POSTGRES, sharedPostgres, testDatabase } from '../../../../test/supp
 import { TcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { EngineError } from '../../base/errors.ts';
-import { CHANGES_KEPT_APPENDS, DATABASE_ANSWER_MS } from '../../base/limits.ts';
+import { CHANGES_KEPT_APPENDS, DATABASE_ANSWER_MS, DATABASE_CLOSING_MS } from '../../base/limits.ts';
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
 import { logConformance } from '../log.conformance.ts';
 import type { Log } from '../log.ts';
@@ -352,4 +352,17 @@ onDatabase('connections that are closed end what waits for an answer', async ({ 
   );
   await database.close();
   await asked;
+});
+
+onDatabase('a log that takes long to close goes on with appends that are answered', async ({ open }, t) => {
+  const log = await open('a');
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const appending = log.append({ records: [bytes('1')] });
+  log.closing?.();
+  await appending;
+  t.mock.timers.tick(DATABASE_CLOSING_MS);
+  t.mock.timers.reset();
+  assert.equal(log.poisoned, undefined);
+  await log.append({ records: [bytes('2')] });
+  await log.close();
 });
