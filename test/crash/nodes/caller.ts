@@ -47,6 +47,10 @@ export class Callers {
     this.#random = random;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Requests that have no answer yet are given up. */
   end(): void {
     this.#isOver = true;

@@ -82,7 +82,7 @@ export class Load {
   }
 
   async #client(client: string): Promise<void> {
-    while (!this.#isOver) {
+    while (!this.#isOver && !this.#callers.isOver) {
       try {
         await this.#act(client);
       } catch (error) {
