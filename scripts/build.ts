@@ -4,7 +4,7 @@
 // millisecond, so the built program starts in half the time of the sources. `npm run build` writes dist/; tests build into
 // other folders.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { type ChunkingContext, type CodeSplittingGroup, type Plugin, rolldown } from 'rolldown';
 import { buildConsole } from './build-console.ts';
@@ -68,6 +68,7 @@ export async function build(folder: string, preloads: readonly string[] = []): P
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     copyFileSync(join(SOURCES, file), join(folder, file));
   }
+  copyParts(folder);
   copyLicences(folder);
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   execFileSync(process.execPath, [compiler, join('src', DOOR), ...DECLARE, ...AS_SOURCES, '--outDir', folder], {
@@ -88,20 +89,68 @@ export const BUNDLED: readonly string[] = [
   'zod',
   'jsonc-parser',
   'smol-toml',
+  'libphonenumber-js',
+  'chrono-node',
+  'compromise',
+  'efrt',
+  'grad-school',
+  'suffix-thumb',
+  '@ai-sdk/anthropic',
+  '@ai-sdk/openai-compatible',
+  '@ai-sdk/provider',
+  '@ai-sdk/provider-utils',
+  '@workflow/serde',
+  'eventsource-parser',
+  'onnxruntime-web',
+  'onnxruntime-common',
 ];
 
 function isBundled(name: string): boolean {
   return BUNDLED.some((known) => name === known || name.startsWith(`${known}/`));
 }
 
+/**
+ * Files that modules find beside themselves: of packages that hold a hundred megabytes for other uses, those that a server
+ * reads. The binaries are those for the version of Node that this package brings, which runs the build, on every platform.
+ */
+const PARTS_OF_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  'embed/builtin': ['onnxruntime-web/dist/ort-wasm-simd-threaded.{mjs,wasm}'],
+  'server/http': [`uWebSockets.js/uws_*_${process.versions.modules}.node`],
+};
+
+function copyParts(folder: string): void {
+  const packages = join(ROOT, 'node_modules');
+  for (const [place, patterns] of Object.entries(PARTS_OF_PACKAGES)) {
+    mkdirSync(join(folder, place), { recursive: true });
+    for (const pattern of patterns) {
+      const files = globSync(pattern, { cwd: packages });
+      if (files.length === 0) throw new Error(`no file is ${pattern}: run npm ci`);
+      for (const file of files) copyFileSync(join(packages, file), join(folder, place, basename(file)));
+    }
+  }
+}
+
 function copyLicences(folder: string): void {
   for (const name of BUNDLED) {
-    const [file] = globSync('LICEN[CS]E*', { cwd: join(ROOT, 'node_modules', name) });
+    const file = licenceOf(name) ?? LICENCES[name];
     if (file === undefined) throw new Error(`${name} has no licence file`);
     const target = join(folder, 'licenses', `${name.replaceAll('/', '-')}.txt`);
     mkdirSync(dirname(target), { recursive: true });
-    copyFileSync(join(ROOT, 'node_modules', name, file), target);
+    copyFileSync(join(ROOT, file), target);
   }
+}
+
+/** Licences of packages that hold no file of it. */
+const LICENCES: Readonly<Record<string, string>> = {
+  '@ai-sdk/provider-utils': 'node_modules/@ai-sdk/provider/LICENSE',
+  'onnxruntime-web': 'scripts/licences/onnxruntime.txt',
+  'onnxruntime-common': 'scripts/licences/onnxruntime.txt',
+};
+
+function licenceOf(name: string): string | undefined {
+  const folder = `node_modules/${name}`;
+  const file = readdirSync(join(ROOT, folder)).find((one) => /^licen[cs]e/i.test(one));
+  return file === undefined ? undefined : `${folder}/${file}`;
 }
 
 /** Below the sources. */

@@ -85,17 +85,16 @@ function copyPackage(path: string, home: string): void {
   }
 }
 
-/** Binaries of packages for other versions of Node than the one beside them, and for another C library. */
+/** Binaries for other versions of Node than the one beside them, for other platforms, and for another C library. */
 function pruneOtherVersions(home: string): void {
-  const packages = join(home, 'node_modules');
-  const own = `_${process.versions.modules}.node`;
+  const own = `_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   const rules: readonly (readonly [string, (name: string) => boolean])[] = [
-    ['uWebSockets.js', (name) => name.endsWith('.node') && !name.endsWith(own)],
-    [`@lmdb/lmdb-${process.platform}-${process.arch}`, isOtherBinary],
-    [`@msgpackr-extract/msgpackr-extract-${process.platform}-${process.arch}`, isOtherBinary],
+    ['dist/server/http', (name) => name.startsWith('uws_') && !name.endsWith(own)],
+    [`node_modules/@lmdb/lmdb-${process.platform}-${process.arch}`, isOtherBinary],
+    [`node_modules/@msgpackr-extract/msgpackr-extract-${process.platform}-${process.arch}`, isOtherBinary],
   ];
   for (const [name, isUnused] of rules) {
-    const folder = join(packages, name);
+    const folder = join(home, name);
     if (!existsSync(folder)) continue;
     for (const file of readdirSync(folder)) if (isUnused(file)) rmSync(join(folder, file));
   }

@@ -31,30 +31,16 @@ const UNUSED = [
   },
   // The weights of the encoder are read as data: the library that ran them is never loaded.
   { folder: '@energetic-ai/core', isUnused: (name) => name === 'dist' },
-  // Builds for browsers, and metadata of other sizes than the one in use.
-  {
-    folder: 'libphonenumber-js',
-    isUnused: (name) => /^(bundle|es6-modern|max|mobile|source|metadata\.(full|max|mobile)\..+)$/.test(name),
-  },
   { folder: 'bintrees', isUnused: (name) => name === 'test' },
-  // Of every version of Node that may run this package on this platform, one. Tests compare all with their digests.
-  {
-    folder: 'uWebSockets.js',
-    isUnused: (name) => name.endsWith('.node') && !name.startsWith(`uws_${process.platform}_${process.arch}_`),
-    isTested: true,
-  },
 ];
-/** It is there where the tests can run. */
-const OF_DEVELOPMENT = 'typescript';
 
 /** Removes them from the packages in `root`, the folder of this package. Returns the paths, relative to `root`. */
 export function prunePackages(root) {
   const packages = join(root, 'node_modules');
   // A link leads to packages that others load.
   if (!existsSync(packages) || lstatSync(packages).isSymbolicLink()) return [];
-  const hasTests = existsSync(join(packages, OF_DEVELOPMENT));
-  return UNUSED.flatMap(({ folder, isUnused, isTested = false }) => {
-    if ((isTested && hasTests) || !existsSync(join(packages, folder))) return [];
+  return UNUSED.flatMap(({ folder, isUnused }) => {
+    if (!existsSync(join(packages, folder))) return [];
     const unused = readdirSync(join(packages, folder)).filter(isUnused);
     for (const name of unused) rmSync(join(packages, folder, name), { recursive: true, force: true });
     return unused.map((name) => `node_modules/${folder}/${name}`);

@@ -74,22 +74,34 @@ test('the tree has only files that a server reads, with the modes of a package',
   }
 });
 
+/** Names that are loaded when they are needed: `import("a")`, `require("a")`, `onDemand(…, "a")`. */
+const LOADED = /(?<![.\w])(?:import|require|onDemand)\((?:.*, )?["']((?:@[\w.-]+\/)?[a-z][\w./-]*)["']\)/g;
+/** The user installs them. */
+const OPTIONAL: ReadonlySet<string> = new Set(['pdfkit', 'gpt-tokenizer', 'dejavu-fonts-ttf']);
+
 test('every package that the program names loads from the tree', { skip: !isLinux }, async () => {
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>;
-  }; // our own package.json
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
+    'dependencies' | 'devDependencies',
+    Readonly<Record<string, string>>
+  >; // our own package.json
   const home = join(tree, HOME);
   const named = new Set<string>();
-  for (const file of globSync('dist/{cli,embed,engine,parts,server,shards}/**/*.js', { cwd: home }))
-    for (const [, name = ''] of readFileSync(join(home, file), 'utf8').matchAll(/["'`]((?:@[\w.-]+\/)?[\w./-]+)["'`]/g))
-      if (Object.hasOwn(dependencies, name.split('/', name.startsWith('@') ? 2 : 1).join('/'))) named.add(name);
+  const packageOf = (name: string): string => name.split('/', name.startsWith('@') ? 2 : 1).join('/');
+  for (const file of globSync('dist/{cli,embed,engine,parts,server,shards}/**/*.js', { cwd: home })) {
+    const code = readFileSync(join(home, file), 'utf8');
+    for (const [, name = ''] of code.matchAll(/["'`]((?:@[\w.-]+\/)?[\w./-]+)["'`]/g))
+      if (Object.hasOwn(dependencies, packageOf(name))) named.add(name);
+    // A module that is loaded by name is no part of the build: its package must be installed.
+    for (const [, name = ''] of code.matchAll(LOADED))
+      assert.ok(!Object.hasOwn(devDependencies, packageOf(name)) || OPTIONAL.has(name), `${file} loads ${name}`);
+  }
   for (const name of Object.keys(dependencies))
     assert.ok(
       [...named].some((one) => one === name || one.startsWith(`${name}/`)),
       name,
     );
   // These are read as files. Names resolve from where the program's own imports begin.
-  const read = /^(uWebSockets\.js|stopwords-iso|@energetic-ai\/model-embeddings-en)$|\.wasm$/;
+  const read = /^(stopwords-iso|@energetic-ai\/model-embeddings-en)$/;
   const lines = [...named].map((name) =>
     read.test(name) ? `require.resolve(${JSON.stringify(name)});` : `await import(${JSON.stringify(name)});`,
   );

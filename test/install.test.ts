@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -18,6 +18,8 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Without the settings of the npm that runs the tests: `npm exec` would run its command again. */
 const OWN_ENV = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$/i.test(name)));
+/** A package that holds binaries for every platform once brought 590 MB. 190 of these are Node with its headers. */
+const INSTALLED_BYTES_MAX = 400e6;
 /** Npm takes longer than this only if a connection hangs. */
 const NPM_MS_MAX = 180_000;
 /** Errors of npm that say that it reaches no registry. */
@@ -62,6 +64,11 @@ test('an installation without scripts uses every native library, the fast listen
     if (UNREACHABLE.test(String(error))) return t.skip('no registry can be reached');
     throw error;
   }
+  const bytes = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  t.diagnostic(`${Math.round(bytes / 1e6)} MB are installed`);
+  assert.ok(bytes <= INSTALLED_BYTES_MAX, `${bytes} bytes`);
   const bin = join(folder, 'node_modules', '.bin');
   const env = { ...OWN_ENV, PATH: [bin, process.env['PATH']].join(delimiter) };
   writeFileSync(join(folder, 'native.js'), NATIVE);

@@ -1,9 +1,10 @@
-// Runs the graph on onnxruntime-web (WebAssembly, a dependency of this package), or on onnxruntime-node, which is two
+// Runs the graph on onnxruntime-web (WebAssembly, part of the built package), or on onnxruntime-node, which is two
 // to four times as fast but large and downloads on installation, so users install it themselves. Both use one thread:
 // cores belong to the shards. Nothing is fetched: the WebAssembly file comes from the package.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type * as onnxruntime from 'onnxruntime-web';
 import { defined } from '../../engine/base/defined.ts';
 import { ENCODER_INPUT, ENCODER_OUTPUT } from './graph.ts';
@@ -97,6 +98,13 @@ function nativeLibrary(): typeof onnxruntime {
 async function wasmLibrary(): Promise<typeof onnxruntime> {
   const library = await import('onnxruntime-web');
   library.env.wasm.numThreads = 1;
-  library.env.wasm.wasmBinary = readFileSync(require.resolve('onnxruntime-web/ort-wasm-simd-threaded.wasm'));
+  library.env.wasm.wasmPaths = { mjs: fileOf('ort-wasm-simd-threaded.mjs').href };
+  library.env.wasm.wasmBinary = readFileSync(fileURLToPath(fileOf('ort-wasm-simd-threaded.wasm')));
   return library;
+}
+
+/** A file of onnxruntime-web: the build places it beside this module, the sources find the package. */
+function fileOf(name: string): URL {
+  const built = new URL(name, import.meta.url);
+  return existsSync(built) ? built : pathToFileURL(require.resolve(`onnxruntime-web/${name}`));
 }

@@ -30,7 +30,7 @@ const loadsItself = (path: string): string =>
 const loads = (root: string, folders: readonly string[]): string =>
   printed(
     `import { loadUwsFrom } from ${JSON.stringify(import.meta.resolve('./uws-loader.ts'))};`,
-    `const found = loadUwsFrom(${JSON.stringify(join(root, 'uws.js'))}, ${JSON.stringify(folders)}.map((one) => () => one));`,
+    `const found = loadUwsFrom(${JSON.stringify(root)}, ${JSON.stringify(folders)}.map((one) => () => one));`,
     'console.log(found.reason ?? typeof found.uws.App);',
   );
 
@@ -102,7 +102,7 @@ test('a binary with another digest is not loaded, even if it would load', { skip
   // A byte after the end, which nothing reads.
   appendFileSync(join(root, OWN), Buffer.of(0));
   assert.equal(loadsItself(join(root, OWN)), 'function');
-  const refused = loadUwsFrom(join(root, 'uws.js'));
+  const refused = loadUwsFrom(root);
   assert.ok('reason' in refused);
   assert.match(
     refused.reason,

@@ -8,6 +8,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { writeFully } from '../../engine/base/durable-file.ts';
 import { HEADER_BYTES_MAX } from '../../engine/base/limits.ts';
 import { DIGESTS } from './uws-digests.ts';
@@ -42,28 +43,44 @@ export interface UwsApp {
 
 export type LoadedUws = { readonly uws: UwsModule } | { readonly reason: string };
 
+/** The binary for this version of Node on this platform. */
+const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+
 let loaded: LoadedUws | undefined;
 
 /** The native module, or a line for the log with the reason. Cached for the process's life. */
 export function loadUws(): LoadedUws {
-  loaded ??= loadUwsFrom(createRequire(import.meta.url).resolve('uWebSockets.js'));
+  loaded ??= loadUwsFrom(ownFolder());
   return loaded;
 }
 
 /**
- * The same for the package with entry file `entry`. Binaries with an unexpected digest are not loaded. A patched copy is
+ * The build places the binaries for the version of Node that this package brings beside this module. For another version,
+ * the package can be installed.
+ */
+function ownFolder(): string {
+  const here = fileURLToPath(new URL('.', import.meta.url));
+  if (existsSync(join(here, BINARY))) return here;
+  try {
+    return dirname(createRequire(import.meta.url).resolve('uWebSockets.js'));
+  } catch {
+    return here;
+  }
+}
+
+/**
+ * The same for a folder with binaries. Binaries with an unexpected digest are not loaded. A patched copy is
  * written below the first of `folders` that allows it.
  */
-export function loadUwsFrom(entry: string, folders = FOLDERS): LoadedUws {
+export function loadUwsFrom(folder: string, folders = FOLDERS): LoadedUws {
   // The library reads its header limit while it loads. The default of 4 KiB is too small for a long bearer token.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_BYTES_MAX);
   try {
-    const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-    const path = join(dirname(entry), name);
-    if (!existsSync(path)) return { reason: `uWebSockets.js has no ${name}` };
+    const path = join(folder, BINARY);
+    if (!existsSync(path)) return { reason: `${folder} has no ${BINARY} of uWebSockets.js` };
     const bytes = readFileSync(path);
     const found = hash('sha256', bytes, 'hex');
-    const digests = DIGESTS[name];
+    const digests = DIGESTS[BINARY];
     if (found !== digests?.published)
       return { reason: `uWebSockets.js is not loaded: ${path} is not the expected file (its SHA-256 is ${found})` };
     try {
