@@ -223,7 +223,8 @@ async function reportBytes(
   for await (const piece of connection.download(path, { query })) pieces.push(piece);
   const bytes = Buffer.concat(pieces);
   if (format !== 'pdf') return bytes;
-  const { PdfkitMissing, reportPdf } = await import('../server/subject-requests/report/pdf.ts');
+  const { reportPdf } = await import('../server/subject-requests/report/pdf.ts');
+  const { PdfkitMissing } = await import('../server/subject-requests/report/find-pdfkit.ts');
   const { readReport } = await import('./dsr/read-report.ts');
   try {
     return await reportPdf(readReport(bytes.toString('utf8')), language);

@@ -43,6 +43,7 @@ import type { UnknownMember } from './operations/unknown-members.ts';
 import type { ProofKeys } from './proofs/proof-keys.ts';
 import type { QueryMode } from './query-mode.ts';
 import type { Shards } from './shards.ts';
+import type { PdfReports } from './subject-requests/report/pdf-reports.ts';
 import type { SubjectRequests } from './subject-requests/requests.ts';
 
 /** The parts of a running server. main.ts makes them once. */
@@ -69,6 +70,8 @@ export interface Services {
   readonly readText: (task: TextTask) => Promise<TextOutcome>;
   /** Reads uploaded documents, in separate threads. */
   readonly documents: Pick<Documents, 'text' | 'chunks'>;
+  /** Writes reports as PDF, in a separate thread. Rejects with LIM-E001, LIM-E003, SYS-E005, SYS-E001. */
+  readonly pdfs: Pick<PdfReports, 'write'>;
   /** Extractions that run after the answer. */
   readonly extractions: Pick<Extractions, 'reserve' | 'markerOf' | 'clear' | 'backlogOf'>;
   /** The deployment's limits for CAL, apart from those of each query. */

@@ -241,6 +241,7 @@ function servicesOf(
     readImport: (bytes) => readers.imports.read(bytes),
     readText,
     documents: readers.documents,
+    pdfs: readers.pdfs,
     extractions: readers.extractions,
     cal: new CalGate({ control, clock, config }),
     embedders,

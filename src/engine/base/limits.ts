@@ -1152,6 +1152,14 @@ export const SUBJECT_REQUEST_NOTE_CHARS_MAX = 4_096;
 export const REPORT_ACTS_MAX = 500;
 export const REPORT_CONSENTS_MAX = 200;
 export const REPORT_RECALLS_MAX = 20;
+/**
+ * Time for the PDF of a report, and heap of the thread that writes it (the longest report takes a second and 60 MB). Reports
+ * that are written or wait; beyond: LIM-E001. The thread ends after this idle time.
+ */
+export const REPORT_WRITE_MS = 60_000;
+export const REPORT_HEAP_MB = 256;
+export const REPORTS_WAITING_MAX = 16;
+export const REPORT_IDLE_MS = 5_000;
 /** Import jobs that run at once, each with a thread that reads documents; others wait. */
 export const IMPORT_JOBS_RUNNING_MAX = 2;
 /** Import jobs that have not ended, of the deployment and of one memory, and the bytes of their files; beyond: LIM-E001. */

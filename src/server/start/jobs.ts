@@ -13,6 +13,7 @@ import { JsonReader } from '../jobs/read-json.ts';
 import { TextReader } from '../jobs/read-text.ts';
 import { RetentionSweeps } from '../jobs/retention.ts';
 import type { Monitor } from '../monitor/monitor.ts';
+import { PdfReports } from '../subject-requests/report/pdf-reports.ts';
 import type { Placed } from './shards.ts';
 import { type Starting, within } from './starting.ts';
 
@@ -30,6 +31,8 @@ export interface Readers {
   readonly documents: Documents;
   /** Reads the documents of import jobs, which keep their threads for longer. */
   readonly jobs: Documents;
+  /** Writes reports as PDF. */
+  readonly pdfs: PdfReports;
   readonly extractions: Extractions;
 }
 
@@ -46,9 +49,11 @@ export function openReaders({ log, lifecycle }: Starting): Readers {
   lifecycle.opened('threads of documents', () => documents.close());
   const jobs = new Documents({ ...options, threads: IMPORT_JOBS_RUNNING_MAX });
   lifecycle.opened('threads of import jobs', () => jobs.close());
+  const pdfs = new PdfReports({ onError: (err) => log.error({ err }, 'the thread of reports failed') });
+  lifecycle.opened('thread of reports', () => pdfs.close());
   const extractions = new Extractions(log);
   lifecycle.opened('extractions under way', () => extractions.close(lifecycle.drainMs));
-  return { imports, bodies, texts, documents, jobs, extractions };
+  return { imports, bodies, texts, documents, jobs, pdfs, extractions };
 }
 
 export function watchDisks({ config, log, lifecycle }: Starting, shards: number): DiskWatch {

@@ -65,6 +65,7 @@ import { CODECS } from '../operations/codecs.ts';
 import { CursorSeal } from '../operations/cursor-seal.ts';
 import type { HttpParts, HttpReply } from '../operations/http-face.ts';
 import { fullPath } from '../operations/openapi.ts';
+import type { ReportData } from '../operations/subject-requests/schema.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import type { UnknownMember } from '../operations/unknown-members.ts';
 import { placementOf } from '../placement-of.ts';
@@ -180,6 +181,10 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
     readImport: async (bytes) => readImportedFile(bytes),
     readText: options.readText ?? readText,
     documents: readHere(),
+    pdfs: {
+      write: async (data, language) =>
+        (await import('../subject-requests/report/pdf.ts')).reportPdf(data as ReportData, language),
+    },
     extractions,
     cal: new CalGate({ control, clock, config }),
     embedders,

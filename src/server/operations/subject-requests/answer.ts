@@ -5,8 +5,8 @@ import { toNfc } from '../../../engine/base/nfc.ts';
 import { onDemand } from '../../../engine/base/on-demand.ts';
 import { issueProof } from '../../proofs/issue.ts';
 import { heldSummary } from '../../subject-requests/held.ts';
+import { findPdfkit, PdfkitMissing } from '../../subject-requests/report/find-pdfkit.ts';
 import type * as ReportFile from '../../subject-requests/report/html.ts';
-import type * as ReportPdf from '../../subject-requests/report/pdf.ts';
 import type * as ReportData from '../../subject-requests/report-data.ts';
 import { defineOperation } from '../define.ts';
 import { eraseUser } from '../erasure/erase-user.ts';
@@ -75,7 +75,6 @@ export const eraseRequest = defineOperation({
 });
 
 const reportFile = onDemand<typeof ReportFile>(import.meta.url, '../../subject-requests/report/html');
-const inReportPdf = onDemand<typeof ReportPdf>(import.meta.url, '../../subject-requests/report/pdf');
 
 export const reportRequest = defineOperation({
   name: 'report_subject_request',
@@ -104,7 +103,7 @@ export const reportRequest = defineOperation({
     contentType: Type.String({ description: 'Content type of the report.' }),
     body: Type.Unsafe<string | Uint8Array>({ description: 'The report: text, or the bytes of a PDF.' }),
   }),
-  errors: ['DSR-E001', 'SYS-E002'],
+  errors: ['DSR-E001', 'LIM-E001', 'LIM-E003', 'SYS-E002', 'SYS-E005'],
   http: [
     {
       verb: 'GET',
@@ -132,25 +131,24 @@ export const reportRequest = defineOperation({
     const which = { memory: context.memory.number, id };
     const { closed, userId } = subjectRequests.get(which);
     // Without the package the report is not made, and no entry says so.
-    const pdf = format === 'pdf' ? pdfWriter() : undefined;
+    if (format === 'pdf') requirePdfkit();
     // Before the report, which then lists it.
     if (closed === undefined)
       await context.call('note', { event: 'dsr.reported', userId, details: { request_id: id, format } });
     const data = await inReportData().reportData(context, subjectRequests.get(which));
     if (format === 'html')
       return { contentType: 'text/html; charset=utf-8', body: reportFile().reportHtml(data, language) };
-    if (pdf !== undefined) return { contentType: 'application/pdf', body: await pdf.reportPdf(data, language) };
+    if (format === 'pdf')
+      return { contentType: 'application/pdf', body: await context.services.pdfs.write(data, language) };
     return { contentType: 'application/json', body: JSON.stringify(outward(nodeOf(Report), data)) };
   },
 });
 
-/** The module that writes a PDF. Throws SYS-E002 when pdfkit is not installed. */
-function pdfWriter(): typeof ReportPdf {
-  const module = inReportPdf();
+/** Throws SYS-E002 when pdfkit is not installed. */
+function requirePdfkit(): void {
   try {
-    module.loadPdfkit();
+    findPdfkit();
   } catch (error) {
-    throw error instanceof module.PdfkitMissing ? new EngineError('SYS-E002', error.message) : error;
+    throw error instanceof PdfkitMissing ? new EngineError('SYS-E002', error.message) : error;
   }
-  return module;
 }

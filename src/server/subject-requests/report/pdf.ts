@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import type { ReportData } from '../../operations/subject-requests/schema.ts';
 import { type Block, type ReportDocument, reportDocument } from './document.ts';
+import { findPdfkit } from './find-pdfkit.ts';
 import { visible } from './plain.ts';
 import type { ReportLanguage } from './texts.ts';
 import { visualOrder } from './visual-order.ts';
@@ -51,9 +52,6 @@ interface Look {
   readonly color?: string;
 }
 
-/** pdfkit is not installed. */
-export class PdfkitMissing extends Error {}
-
 /** Resolves to the bytes of the file. Throws `PdfkitMissing`. */
 export async function reportPdf(data: ReportData, language: ReportLanguage): Promise<Buffer> {
   const document = reportDocument(data, language);
@@ -63,17 +61,10 @@ export async function reportPdf(data: ReportData, language: ReportLanguage): Pro
 
 const require = createRequire(import.meta.url);
 
-/** The package. Throws `PdfkitMissing`. */
-export function loadPdfkit(): PdfMaker {
-  try {
-    const loaded: unknown = require('pdfkit');
-    return ((loaded as { default?: unknown }).default ?? loaded) as PdfMaker; // the package exports the class
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
-    throw new PdfkitMissing(
-      'a PDF needs the package pdfkit: npm install pdfkit, with --global where granary is installed so (and dejavu-fonts-ttf, for letters beyond Latin ones). Without it, ask for HTML and print it',
-    );
-  }
+function loadPdfkit(): PdfMaker {
+  findPdfkit();
+  const loaded: unknown = require('pdfkit');
+  return ((loaded as { default?: unknown }).default ?? loaded) as PdfMaker; // the package exports the class
 }
 
 function fontFile(name: string): string | undefined {

@@ -1,0 +1,18 @@
+// Looks for pdfkit, an optional peer dependency, without loading it.
+import { createRequire } from 'node:module';
+
+/** pdfkit is not installed. */
+export class PdfkitMissing extends Error {}
+
+const require = createRequire(import.meta.url);
+
+/** Throws `PdfkitMissing`. */
+export function findPdfkit(): void {
+  try {
+    require.resolve('pdfkit');
+  } catch {
+    throw new PdfkitMissing(
+      'a PDF needs the package pdfkit: npm install pdfkit, with --global where granary is installed so (and dejavu-fonts-ttf, for letters beyond Latin ones). Without it, ask for HTML and print it',
+    );
+  }
+}
