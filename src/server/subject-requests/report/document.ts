@@ -350,9 +350,12 @@ class Writer {
     return isDate(seconds) ? new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ') : String(seconds);
   }
 
+  /** `2026-11-28 10:00 – 10:05`, or with the day of both. */
   #span(from: number, to: number): string {
     const [first, last] = [this.#stamp(from), this.#stamp(to)];
-    return first === last ? first : `${first} – ${last}`;
+    if (first === last) return first;
+    const day = first.slice(0, DAY_CHARS);
+    return last.startsWith(day) ? `${first} – ${last.slice(DAY_CHARS)}` : `${first} – ${last}`;
   }
 
   #iso(text: string): string {
@@ -373,6 +376,9 @@ function periodsOf(months: ReportData['held']['byMonth']): ReportData['held']['b
   }
   return [...years].map(([month, count]) => ({ month, count }));
 }
+
+/** `2026-11-28 `. */
+const DAY_CHARS = 11;
 
 function isDate(seconds: number): boolean {
   return !Number.isNaN(new Date(seconds * 1000).getTime());

@@ -62,3 +62,15 @@ test('many months are summed up by year', () => {
   assert.match(text, /"2020","12"/);
   assert.doesNotMatch(text, /2020-01/);
 });
+
+test('the time of acts on one day names the day once', () => {
+  const data = reportWith((name) => name);
+  const act = data.acts[0]!;
+  const spans = (to: number): string =>
+    reportHtml({ ...data, recalls: [], acts: [{ ...act, to }] }, 'de').match(/2026-11-18 11:06[^<]*/)?.[0] ?? '';
+  assert.deepEqual([act.from, act.from + 90, act.from + 86_400].map(spans), [
+    '2026-11-18 11:06',
+    '2026-11-18 11:06 – 11:08',
+    '2026-11-18 11:06 – 2026-11-19 11:06',
+  ]);
+});
