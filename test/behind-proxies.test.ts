@@ -1,7 +1,7 @@
 // The server behind nginx and Caddy, with the configurations of deploy/, on both HTTP listeners: paths, addresses of
 // callers, event streams and gRPC.
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -10,18 +10,21 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { credentials } from '@grpc/grpc-js';
 import { AUTH_FAILURES_PER_MINUTE } from '../src/engine/base/limits.ts';
 import { Refusal } from './conformance/contract.ts';
 import { GrpcClient } from './conformance/grpc-client.ts';
 import { eventually } from './support/eventually.ts';
 import { AUDIENCE, type OidcIssuer, startOidcIssuer } from './support/oidc-issuer.ts';
+import { MAIN } from './support/program.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TLS = join(ROOT, 'test', 'fixtures', 'tls');
 const CERTIFICATE = readFileSync(join(TLS, 'cert.pem'));
 const BASE = '/granary';
+const run = promisify(execFile);
 const WRONG = `gr_${'0'.repeat(64)}`;
 
 interface Proxy {
@@ -282,6 +285,20 @@ for (const proxy of PROXIES)
           return isOver;
         });
         assert.equal((await streamed).status, 200);
+      });
+
+      test('commands reach it by the address of the proxy, over HTTP and gRPC', async (t) => {
+        if (!runs(t)) return;
+        const place = ['--url', `https://localhost:${port}${BASE}`, '--tls-ca', join(TLS, 'cert.pem')];
+        const granary = async (...words: string[]): Promise<string> => {
+          const env = { ...process.env, GRANARY_API_KEY: server.key };
+          return (await run(process.execPath, [MAIN, ...words, ...place, '--data-dir', folder], { env })).stdout;
+        };
+        await granary('add', 'edsger', 'likes', 'proofs');
+        assert.match(await granary('recall', 'what does edsger like'), /edsger likes proofs/);
+        assert.match(await granary('dsr', 'open', '--user', 'edsger', '--kind', 'access'), /days used +0 of 30/);
+        const plain = run(process.execPath, [MAIN, 'stats', '--url', `localhost:${port}`, '--data-dir', folder]);
+        await assert.rejects(plain, /NO-SERVER: .* \(gRPC without TLS: grpcs:\/\/ is with it\)/);
       });
 
       test('gRPC passes', async (t) => {

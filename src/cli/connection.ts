@@ -87,10 +87,14 @@ class Callers {
   }
 
   async #findGrpc(): Promise<GrpcCaller> {
+    const { hostname, port: own, pathname, protocol } = new URL(this.#place.http!); // a Place has at least one address
+    // With a path or without a port it is the address of a proxy, which passes gRPC on the same port.
+    if (pathname !== '/' || own === '')
+      return this.#makeGrpc(`${hostname}:${own === '' ? (protocol === 'https:' ? 443 : 80) : own}`);
     const { features } = await (await this.http()).json('GET', '/config');
     const port = isObject(features) ? features['grpc_port'] : undefined;
     if (typeof port !== 'number') throw usage('the server does not report its gRPC port: give it as --url host:port');
-    return this.#makeGrpc(`${new URL(this.#place.http!).hostname}:${port}`); // a Place has at least one address
+    return this.#makeGrpc(`${hostname}:${port}`);
   }
 
   async #findHttp(): Promise<HttpCaller> {

@@ -47,6 +47,7 @@ export class GrpcCaller {
   readonly #client: Client;
   readonly #address: string;
   readonly #key: string | undefined;
+  readonly #isTls: boolean;
 
   /**
    * `tlsRoots`: trusted PEM certificates; true: those of the system; undefined: no TLS. `isLocal`: the server is on
@@ -60,6 +61,7 @@ export class GrpcCaller {
   }) {
     this.#address = options.address;
     this.#key = options.key;
+    this.#isTls = options.tlsRoots !== undefined;
     this.#client = new Client(options.address, credentialsOf(options.tlsRoots), {
       'grpc.max_send_message_length': -1,
       'grpc.max_receive_message_length': -1,
@@ -105,7 +107,11 @@ export class GrpcCaller {
     const given = error.metadata.get('x-error-code')[0];
     const code = typeof given === 'string' ? given : codeOf(error.code);
     if (code === 'NO-SERVER')
-      return new Failure(code, `no server answers at ${this.#address} (gRPC): ${reasonOf(error.details)}`, true);
+      return new Failure(
+        code,
+        `no server answers at ${this.#address} (gRPC${this.#isTls ? '' : ' without TLS: grpcs:// is with it'}): ${reasonOf(error.details)}`,
+        true,
+      );
     const prefix = `${code}: `;
     const text = error.details.startsWith(prefix) ? error.details.slice(prefix.length) : error.details;
     return new Failure(code, text, RETRYABLE.has(code));

@@ -98,13 +98,15 @@ function localPlace(file: ServerFile, { apiKey, dataDir }: ServerOptions): Place
   return { http, grpc, isTls: http.startsWith('https:'), key, secret, dataDirectory: dataDir };
 }
 
-/** `host:port` or `grpc(s)://host:port` is a gRPC address, `http(s)://…` an HTTP one. */
+/** `host:port` or `grpc(s)://host:port` is a gRPC address, `http(s)://…` an HTTP one, with the base path of a proxy. */
 async function named(options: ServerOptions, doubtOf: Doubting): Promise<Place> {
   const { url, httpUrl, apiKey, dataDir } = options;
   const http = httpUrl ?? (url !== undefined && /^https?:/.test(url) ? url : undefined);
   const grpc = url === undefined || url === http ? undefined : url;
-  if (http !== undefined && !/^https?:\/\/[^/\s]+\/?$/.test(http))
-    throw usage(`--http-url must be http://host:port, not ${http}`);
+  if (http !== undefined && !/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/.test(http))
+    throw usage(
+      `${httpUrl === undefined ? '--url' : '--http-url'} must be http://host:port or https://host/base, not ${http}`,
+    );
   const match = grpc === undefined ? undefined : /^(?:(grpc|grpcs):\/\/)?([^/\s]+:\d{1,5})\/?$/.exec(grpc);
   if (match === null) throw usage(`--url must be host:port or http://host:port, not ${grpc}`);
   const local = readServerFile(dataDir);
