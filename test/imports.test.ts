@@ -16,9 +16,9 @@ const PRELOAD = resolve(import.meta.dirname, 'support', 'loaded-modules.ts');
 
 const manifest: unknown = JSON.parse(readFileSync(resolve(import.meta.dirname, '..', 'package.json'), 'utf8'));
 /** Dependencies of packages are not checked, and differ between platforms. */
-const DEPENDENCIES = new Set(
-  Object.keys((manifest as { readonly dependencies: object }).dependencies), // our own package.json
-);
+const { dependencies, devDependencies } = manifest as Record<'dependencies' | 'devDependencies', object>; // our own package.json
+/** Packages of the build are development packages. */
+const DEPENDENCIES = new Set([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
 
 /** The modules of one thread. */
 interface Loaded {
@@ -127,7 +127,7 @@ test('the server and its workers load only what they use', async (t) => {
   assert.deepEqual(below(main.own, ...rare, 'shards/gather/gather.ts', 'engine/recall/recall.ts'), []);
   assert.ok(main.foreign <= 215, `${main.foreign} modules of packages`);
   // Each operation adds one or two.
-  assert.ok(main.own.length <= 700, `${main.own.length} modules`);
+  assert.ok(main.own.length <= 705, `${main.own.length} modules`);
 
   const worker = loadedIn(folder, 'server/shard-worker.ts');
   assert.deepEqual(

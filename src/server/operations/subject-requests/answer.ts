@@ -5,7 +5,7 @@ import { toNfc } from '../../../engine/base/nfc.ts';
 import { onDemand } from '../../../engine/base/on-demand.ts';
 import { issueProof } from '../../proofs/issue.ts';
 import { heldSummary } from '../../subject-requests/held.ts';
-import { findPdfkit, PdfkitMissing } from '../../subject-requests/report/find-pdfkit.ts';
+import type * as FindPdfkit from '../../subject-requests/report/find-pdfkit.ts';
 import type * as ReportFile from '../../subject-requests/report/html.ts';
 import type * as ReportData from '../../subject-requests/report-data.ts';
 import { defineOperation } from '../define.ts';
@@ -74,6 +74,7 @@ export const eraseRequest = defineOperation({
   },
 });
 
+const inFindPdfkit = onDemand<typeof FindPdfkit>(import.meta.url, '../../subject-requests/report/find-pdfkit');
 const reportFile = onDemand<typeof ReportFile>(import.meta.url, '../../subject-requests/report/html');
 
 export const reportRequest = defineOperation({
@@ -146,6 +147,7 @@ export const reportRequest = defineOperation({
 
 /** Throws SYS-E002 when pdfkit is not installed. */
 function requirePdfkit(): void {
+  const { findPdfkit, PdfkitMissing } = inFindPdfkit();
   try {
     findPdfkit();
   } catch (error) {
