@@ -101,7 +101,7 @@ const CODEC = CODECS[codecOf(batchAdd.grpc!) ?? 0]!; // the row has a face for g
 const context = contextOf(1);
 
 function read(request: Uint8Array): ReadCall {
-  return CODEC.decode(request, context);
+  return CODEC.decode(request, context, true);
 }
 
 async function add(shard: OpenShard, { call }: ReadCall): Promise<unknown> {

@@ -10,6 +10,7 @@ import { checkTuple, type Tuple } from '../govern/access/tuple.ts';
 import { personOfAgent } from '../govern/agents/identity.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import type { EventMark } from '../govern/trail/event-kinds.ts';
+import { PlainItem } from '../grain/plain/plain-item.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import { oldBlobKeyState } from '../store/state-names.ts';
@@ -28,7 +29,7 @@ import { type LinkInput, planLink } from './import-links.ts';
 import type { MemoryWrite, WritePlan } from './job.ts';
 import { planMerge } from './merge-grains.ts';
 import { bindFields } from './narrow.ts';
-import { type PreparedGrain, prepareBlob, prepareGrain } from './prepare.ts';
+import { type PreparedGrain, prepareBlob, prepareGrain, preparePlain } from './prepare.ts';
 import { planPreview } from './preview-removal.ts';
 import { pseudonym } from './pseudonym.ts';
 import { planRedact } from './redact.ts';
@@ -61,6 +62,9 @@ export const addPlan: WritePlan<AddItem, Added> = {
 };
 
 export function prepareAdd(memory: Memory, context: CallContext, input: AddItem, nowMs: number): PreparedGrain {
+  const isPlain = input instanceof PlainItem && context.namespace === undefined && context.userId === undefined;
+  const plain = isPlain ? preparePlain(memory, input, nowMs) : undefined;
+  if (plain !== undefined) return plain;
   return prepareGrain(memory, input.grainType, bindFields(context, input.fields), nowMs, context.purpose);
 }
 

@@ -12,6 +12,7 @@ import { decodeGrain, encodeGrain } from '../grain/codec/blob.ts';
 import { FLAG, HEADER_BYTES } from '../grain/codec/header.ts';
 import { GrainError, refuse, toEngineError } from '../grain/error.ts';
 import type { Address, Grain } from '../grain/grain.ts';
+import type { PlainItem } from '../grain/plain/plain-item.ts';
 import type { VerificationState } from '../record/record.ts';
 import { indexedOf, type NewlyIndexed } from '../store/indexed.ts';
 import type { Memory } from '../store/memory.ts';
@@ -77,6 +78,29 @@ export function prepareGrain(
     if (error instanceof GrainError) throw toEngineError(error, 'api');
     throw error;
   }
+}
+
+/** The same for a plain grain, in one pass. Undefined when the policy or its time asks for the general path. */
+export function preparePlain(memory: Memory, item: PlainItem, nowMs: number): PreparedGrain | undefined {
+  const { rules, sealHash } = memory.governed.policy;
+  const made = admitsAllPii(rules) ? item.grain(nowMs) : undefined;
+  if (made === undefined) return undefined;
+  const { type, fields, blob } = made;
+  const address = addressOf(blob);
+  const grain = { type, typeString: type, fields };
+  const indexed = indexedOf(memory, grain, blob, address);
+  return {
+    blob,
+    address,
+    grain,
+    userId: indexed.user,
+    verification: '',
+    warnings: NO_WARNINGS,
+    policySeal: sealHash,
+    pii: undefined,
+    indexed,
+    by: undefined,
+  };
 }
 
 /**

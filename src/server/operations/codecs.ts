@@ -34,13 +34,14 @@ for (const { grpc, http, plan, mutates, onUnknown, reach } of ROWS) {
 }
 
 function register(face: GrpcRow | HttpRow, codec: Codec, reads: boolean): void {
-  numbers.set(face, codecs.push({ reads, decode: (bytes, context) => codec(bytes, context) }));
+  const decode: ShardCodec['decode'] = (bytes, context, inShard) => codec(bytes, context, { inShard });
+  numbers.set(face, codecs.push({ reads, decode }));
   if (face.sidecar === undefined) return;
   const withSidecar: ShardCodec = {
     reads,
     decode: (bytes, context) => {
       const [beside, request] = unframed(bytes);
-      return codec(request, context, beside);
+      return codec(request, context, { beside });
     },
   };
   sidecarNumbers.set(face, codecs.push(withSidecar));
@@ -75,13 +76,19 @@ function unframed(bytes: Uint8Array): readonly [beside: Uint8Array, request: Uin
 }
 
 type Plan = (candidate: unknown, beside?: Uint8Array) => Planned;
-type Codec = (bytes: Uint8Array, context: CallContext, beside?: Uint8Array) => ReadCall;
+type Codec = (bytes: Uint8Array, context: CallContext, how: How) => ReadCall;
+
+interface How {
+  readonly beside?: Uint8Array | undefined;
+  /** True in the thread that runs the call. */
+  readonly inShard?: boolean | undefined;
+}
 
 /** `notes` are the warnings that the message has no field for. */
 function grpcCodec(row: GrpcRow, plan: Plan): Codec {
-  return (bytes, context, beside) => {
+  return (bytes, context, { beside, inShard }) => {
     const unknown: UnknownMember[] = [];
-    const candidate = row.read(bytes, unknown);
+    const candidate = (inShard === true ? row.readInShard?.(bytes, unknown) : undefined) ?? row.read(bytes, unknown);
     const warnings = warningsOf(unknown, context);
     return readCall(plan(candidate, beside), context, (output) => ({
       bytes: row.write(output, warnings),
@@ -91,7 +98,7 @@ function grpcCodec(row: GrpcRow, plan: Plan): Codec {
 }
 
 function httpCodec(row: HttpRow, plan: Plan): Codec {
-  return (bytes, context, beside) => {
+  return (bytes, context, { beside }) => {
     const parts = { params: {}, query: {}, json: parseBody(bytes), file: undefined, ifNoneMatch: undefined };
     const unknown: UnknownMember[] = [];
     const candidate = row.read(parts, unknown);

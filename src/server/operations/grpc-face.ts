@@ -10,6 +10,8 @@ export interface GrpcFace<Out> {
   readonly rpc: string;
   /** Appends fields that the message does not define to `unknown`. */
   readonly decode: (bytes: Uint8Array, input: SchemaNode, unknown: UnknownMember[]) => unknown;
+  /** `decode` for the thread that runs the call; undefined for a request that `decode` must read. */
+  readonly decodeInShard: ((bytes: Uint8Array) => unknown) | undefined;
   /** `warnings` are warnings to add to the output's own; a message without a field for warnings omits them. */
   readonly encode: (output: Out, node: SchemaNode, warnings: readonly string[]) => Uint8Array;
   /** True when the message has a field for warnings; otherwise they travel as trailing metadata. */
@@ -24,6 +26,8 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
   readonly request: MessageFns<Req>;
   readonly response: MessageFns<Res>;
   readonly read?: ((message: Req) => unknown) | undefined;
+  /** Instead of decoding and `read` in the thread that runs the call; undefined for a request that those must read. */
+  readonly readInShard?: ((bytes: Uint8Array) => unknown) | undefined;
   readonly write?: ((output: Out) => DeepPartial<Res>) | undefined;
   /** Instead of `write`, for messages of a thousand members: the bytes that the generated code would write. */
   readonly pack?: ((output: Out) => Uint8Array) | undefined;
@@ -47,6 +51,7 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
       const message = decodeMessage(face.request, bytes, unknown);
       return face.read === undefined ? fromMessage(input, message as Members) : face.read(message); // a plain object
     },
+    decodeInShard: face.readInShard,
     encode: (output, node, warnings) => {
       const encoded = face.pack === undefined ? written(output, node) : face.pack(output);
       if (warnings.length === 0 || !('warnings' in shape)) return encoded;
@@ -63,6 +68,8 @@ export interface GrpcRow {
   readonly sidecar: Sidecar | undefined;
   /** Decodes the request to an input that is not yet validated. Appends unknown fields to `unknown`. */
   readonly read: (bytes: Uint8Array, unknown: UnknownMember[]) => unknown;
+  /** The same in the thread that runs the call; undefined for a request that `read` must read. */
+  readonly readInShard: ((bytes: Uint8Array, unknown: UnknownMember[]) => unknown) | undefined;
   /** Adds the warnings `warnings` to the output's own. */
   readonly write: (output: unknown, warnings: readonly string[]) => Uint8Array;
   /** Warnings for the trailing metadata, because the output's message has no field for them. */
@@ -85,6 +92,13 @@ export function grpcRow<Out>(
       findInInput?.(candidate, unknown);
       return candidate;
     },
+    readInShard:
+      face.decodeInShard &&
+      ((bytes, unknown) => {
+        const candidate = face.decodeInShard?.(bytes);
+        if (candidate !== undefined) findInInput?.(candidate, unknown);
+        return candidate;
+      }),
     write: (value, warnings) => face.encode(value as Out, output, warnings), // what the row's own run returned
     looseWarnings: (value, warnings) => {
       if (face.carriesWarnings) return [];

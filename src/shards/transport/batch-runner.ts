@@ -187,7 +187,7 @@ export class BatchRunner {
     try {
       const codec = this.#options.codecs[codecNumber];
       assert(codec !== undefined, 'a codec number is known to the worker');
-      return codec.decode(raw, context);
+      return codec.decode(raw, context, true);
     } catch (error) {
       if (error instanceof EngineError) throw error;
       // A decoder recurses into untrusted input: a stack overflow is the sender's fault, not a bug.

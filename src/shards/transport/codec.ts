@@ -20,8 +20,11 @@ export interface RawReply {
 export interface ShardCodec {
   /** True if its calls are reads: they use the read lane and do not wait for writes. */
   readonly reads?: boolean | undefined;
-  /** Decodes a call. Pure. Throws EngineError for invalid input. `bytes` is a view of the whole batch: copy what you keep. */
-  decode(bytes: Uint8Array, context: CallContext): ReadCall;
+  /**
+   * Decodes a call. Pure. Throws EngineError for invalid input. `bytes` is a view of the whole batch: copy what you keep.
+   * `inShard`: the thread that decodes it runs it too, so its input need not be data that can be packed.
+   */
+  decode(bytes: Uint8Array, context: CallContext, inShard?: boolean): ReadCall;
 }
 
 /** Codecs by number, 1 to 255. The numbers live in one process: they may change between versions. */

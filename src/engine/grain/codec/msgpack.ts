@@ -242,6 +242,17 @@ export function writeText(text: string): void {
   position = at;
 }
 
+/** Writes the text of the ASCII bytes from `start` to `end - 1`. */
+export function writeAscii(bytes: Buffer, start: number, end: number): void {
+  const length = end - start;
+  reserve(5 + length);
+  writeTextHead(length);
+  let at = position;
+  if (length > SHORT_TEXT) bytes.copy(scratch, at, start, end);
+  else for (let i = start; i < end; i++) scratch[at++] = bytes[i]!;
+  position += length;
+}
+
 function writeLongText(text: string): void {
   // Refuse before normalising. Each byte of NFC text comes from at most four UTF-16 units.
   if (text.length > sizeMax * 4) refuse('ERR_TOO_LARGE');
@@ -251,6 +262,13 @@ function writeLongText(text: string): void {
     bytes = Buffer.byteLength(text);
   }
   reserve(5 + bytes);
+  writeTextHead(bytes);
+  scratch.write(text, position, bytes === text.length ? 'latin1' : 'utf8');
+  position += bytes;
+}
+
+/** Writes the head of a text of that many bytes, for which there is room. */
+function writeTextHead(bytes: number): void {
   if (bytes < 32) scratch[position++] = 0xa0 | bytes;
   else if (bytes < 0x100) {
     scratch[position] = 0xd9;
@@ -266,8 +284,6 @@ function writeLongText(text: string): void {
     writeUint32(position + 1, bytes);
     position += 5;
   }
-  scratch.write(text, position, bytes === text.length ? 'latin1' : 'utf8');
-  position += bytes;
 }
 
 /**

@@ -3,21 +3,24 @@ import { defined } from '../../../engine/base/defined.ts';
 import { EngineError, type ErrorCode, type WireError } from '../../../engine/base/errors.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/base/limits.ts';
 import { checkJsonTextBounds } from '../../../engine/grain/api/json-bounds.ts';
+import { PlainItem } from '../../../engine/grain/plain/plain-item.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
-import { type AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/memory/v1/memory.ts';
+import { AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall } from '../define.ts';
 import { rpc } from '../grpc-face.ts';
+import { decodeMessage } from '../message-reader.ts';
 import { inward, isMembers, type Members, nodeOf, outsideSchema, parsedJson } from '../names.ts';
 import { batchAsks, jsonAsks } from '../remember/asks-extraction.ts';
 import { datedNow, extractFrom, moreDone, wantsMore, withEventDate, withinRequest } from '../remember/extraction.ts';
 import { described, type Static, Type } from '../type.ts';
-import { eachOf, type FindUnknown, within } from '../unknown-members.ts';
+import { eachOf, type FindUnknown, type UnknownMember, within } from '../unknown-members.ts';
 import { withRelated } from './auto-relate.ts';
 import { batchReply } from './batch-reply.ts';
 import { bodyOf, fieldsOf, findInFields, missing, mistyped, textMember, unknownBesideFields } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
+import { readPlainBatch } from './plain-batch.ts';
 
 /** An item of the request: a grain to add, or the error that refuses it. */
 type BatchItem = AddItem | { readonly grainType: string; readonly refused: WireError };
@@ -141,6 +144,22 @@ function readItems(message: BatchAddRequest): unknown {
   return { items, options };
 }
 
+/** The items of a request of plain grains, each other one as `readItems` reads it. Undefined for any other request. */
+function readPlainItems(request: Uint8Array): unknown {
+  const batch = readPlainBatch(request);
+  if (batch === undefined) return undefined;
+  const { bytes, items } = batch;
+  const read = items.map((item) =>
+    item instanceof PlainItem
+      ? item
+      : itemOfMessage(decodeMessage(AddRequest, bytes.subarray(item.from, item.to), NONE_UNKNOWN)),
+  );
+  return { items: read, options: {} };
+}
+
+/** The items have no member that the message lacks. */
+const NONE_UNKNOWN: UnknownMember[] = [];
+
 const OPTION_NAMES = ['extractEventDate', 'autoRelate', 'extractMemories', 'sync'] as const;
 
 function itemOfMessage(item: AddRequest): BatchItem {
@@ -235,6 +254,7 @@ export const batchAdd = defineCall({
     request: BatchAddRequest,
     response: BatchAddResponse,
     read: readItems,
+    readInShard: readPlainItems,
     onMainThread: batchAsks,
     pack: (output: Static<typeof Output>) => batchReply(output),
   }),

@@ -1,0 +1,130 @@
+// Reads a BatchAdd of plain grains (engine/grain/plain) without a message object and without parsed JSON for each. It only
+// ever accepts: whatever it does not expect, a fault included, is left to the general path.
+import { EngineError } from '../../../engine/base/errors.ts';
+import { BATCH_GRAINS_MAX, REQUEST_MEMBERS_MAX } from '../../../engine/base/limits.ts';
+import { countMembers } from '../../../engine/grain/api/json-bounds.ts';
+import { PlainGrains } from '../../../engine/grain/plain/plain-grains.ts';
+import { PlainItem } from '../../../engine/grain/plain/plain-item.ts';
+import { PLAIN_TYPES, type PlainType } from '../../../engine/grain/plain/scan.ts';
+
+/** The items of a request of several grains, tag and length-delimited type. */
+const ITEMS = 0x0a;
+const GRAIN_TYPE = 0x0a;
+const FIELDS_JSON = 0x12;
+/** A shorter text needs no count of its members. */
+const FREE_BYTES = 2 * REQUEST_MEMBERS_MAX;
+
+/** Where the message of an item lies in the request. */
+export interface ItemMessage {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The grains that are plain, and the messages of the others, in the order of the request. */
+export interface PlainBatch {
+  readonly bytes: Buffer;
+  readonly items: readonly (PlainItem | ItemMessage)[];
+}
+
+const TYPE_KEYS = PLAIN_TYPES.map((type) => ({ type, key: Buffer.from(type, 'ascii') }));
+
+/** Where the next byte of a message is read. */
+let at = 0;
+
+/** The length that follows a tag, of at most four bytes; -1 for another one, and for one beyond `end`. */
+function length(bytes: Uint8Array, end: number): number {
+  let value = 0;
+  for (let shift = 0; shift < 28 && at < end; shift += 7) {
+    const byte = bytes[at++]!;
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return at + value <= end ? value : -1;
+  }
+  return -1;
+}
+
+/** A view of a request in `request` is copied: its grains may wait for their group. */
+export function readPlainBatch(request: Uint8Array): PlainBatch | undefined {
+  const items: (PlainItem | ItemMessage)[] = [];
+  const bytes = Buffer.from(request);
+  const count = countItems(bytes);
+  if (count < 0) return undefined;
+  const grains = new PlainGrains(bytes, count);
+  const counts = { texts: 0, members: 0 };
+  try {
+    for (at = 0; at < bytes.length; ) {
+      at += 1;
+      const size = length(bytes, bytes.length);
+      const from = at;
+      const item = readItem(bytes, from + size, grains, counts);
+      if (item === undefined) return undefined;
+      items.push(item);
+      at = from + size;
+    }
+  } catch (error) {
+    if (error instanceof EngineError) return undefined;
+    throw error;
+  }
+  const isMany = counts.texts > FREE_BYTES && counts.members > REQUEST_MEMBERS_MAX;
+  return isMany || grains.count === 0 ? undefined : { bytes, items };
+}
+
+/** The number of items of a message that consists of nothing else; else -1. */
+function countItems(bytes: Uint8Array): number {
+  let count = 0;
+  for (at = 0; at < bytes.length; count++) {
+    if (bytes[at++] !== ITEMS || count === BATCH_GRAINS_MAX) return -1;
+    const size = length(bytes, bytes.length);
+    if (size < 0) return -1;
+    at += size;
+  }
+  return count;
+}
+
+interface Counts {
+  texts: number;
+  members: number;
+}
+
+/** The item whose message begins at `at`; undefined when it has other members than a type and a text, once each. */
+function readItem(
+  bytes: Buffer,
+  end: number,
+  grains: PlainGrains,
+  counts: Counts,
+): PlainItem | ItemMessage | undefined {
+  const from = at;
+  let type: PlainType | undefined;
+  let hasType = false;
+  let text = -1;
+  let textEnd = -1;
+  while (at < end) {
+    const tag = bytes[at++]!;
+    const size = length(bytes, end);
+    if (size < 0) return undefined;
+    if (tag === GRAIN_TYPE && !hasType) {
+      hasType = true;
+      type = typeOf(bytes, at, at + size);
+    } else if (tag === FIELDS_JSON && text < 0) {
+      text = at;
+      textEnd = at + size;
+    } else return undefined;
+    at += size;
+  }
+  counts.texts += textEnd - text;
+  const row = grains.count;
+  const members = type === undefined || text < 0 ? -1 : grains.add(type, text, textEnd);
+  if (members >= 0) {
+    counts.members += members;
+    return new PlainItem(grains, row);
+  }
+  if (text >= 0) counts.members += countMembers(bytes.subarray(text, textEnd));
+  return { from, to: end };
+}
+
+function typeOf(bytes: Buffer, start: number, end: number): PlainType | undefined {
+  for (let i = 0; i < TYPE_KEYS.length; i++) {
+    const { type, key } = TYPE_KEYS[i]!;
+    if (key.length === end - start && bytes.compare(key, 0, key.length, start, end) === 0) return type;
+  }
+  return undefined;
+}
