@@ -7,6 +7,7 @@ import { createCipheriv, hash, type KeyObject } from 'node:crypto';
 import { assert } from '../base/assert.ts';
 import { BLIND_KINDS_MAX } from '../base/limits.ts';
 import { toNfc } from '../base/nfc.ts';
+import { PassingBytes } from '../base/passing-bytes.ts';
 import { deriveBlindKey } from './derive.ts';
 import { KEY_BYTES, sealKey } from './envelope.ts';
 import { HmacSha256 } from './hmac.ts';
@@ -207,7 +208,7 @@ export function keyedIdentityOf(key: Uint8Array, input: Uint8Array): string {
 function keyedHash(key: Uint8Array, bytes: Uint8Array): string {
   assert(key.length === KEY_BYTES, 'a hash key has 32 bytes');
   const length = KEY_BYTES + bytes.length;
-  const input = length <= scratch.length ? scratch.subarray(0, length) : Buffer.allocUnsafe(length);
+  const input = length <= scratch.length ? passing.view(length) : Buffer.allocUnsafe(length);
   input.set(key, 0);
   input.set(bytes, KEY_BYTES);
   return hash('sha256', input, 'hex');
@@ -224,7 +225,8 @@ function keyedTextHash(key: Uint8Array, text: string): string {
     const composed = toNfc(text);
     if (composed !== text) return keyedTextHash(key, composed);
   }
-  return hash('sha256', scratch.subarray(0, KEY_BYTES + length), 'hex');
+  return hash('sha256', passing.view(KEY_BYTES + length), 'hex');
 }
 
-const scratch = Buffer.allocUnsafeSlow(4_096);
+const passing = new PassingBytes(4_096);
+const scratch = passing.bytes;

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import { assert } from '../base/assert.ts';
 import { toNfc } from '../base/nfc.ts';
+import { PassingBytes } from '../base/passing-bytes.ts';
 
 const BLOCK_BYTES = 64;
 const HASH_BYTES = 32;
@@ -14,17 +15,15 @@ const BYTES_AS_TEXT = 'binary';
 
 /** HMAC-SHA256 under one key of at most 64 bytes. */
 export class HmacSha256 {
-  /** Inner pad, then room for the message. Grows to the largest message so far, up to `MESSAGE_KEEP_BYTES`. */
-  #inner: Buffer;
+  readonly #innerPad = Buffer.alloc(BLOCK_BYTES);
   /** Outer pad, then the inner hash. */
   readonly #outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES);
 
   constructor(key: Uint8Array) {
     assert(key.length <= BLOCK_BYTES, 'an HMAC key fits a block');
-    this.#inner = Buffer.alloc(BLOCK_BYTES + 512);
     for (let i = 0; i < BLOCK_BYTES; i++) {
       const byte = key[i] ?? 0;
-      this.#inner[i] = byte ^ 0x36;
+      this.#innerPad[i] = byte ^ 0x36;
       this.#outer[i] = byte ^ 0x5c;
     }
   }
@@ -45,7 +44,7 @@ export class HmacSha256 {
   bytesOf(message: Uint8Array): Buffer {
     const inner = this.#room(message.length);
     inner.set(message, BLOCK_BYTES);
-    this.#close(inner.subarray(0, BLOCK_BYTES + message.length));
+    this.#close(inner, BLOCK_BYTES + message.length);
     return hash(SHA256, this.#outer, 'buffer');
   }
 
@@ -58,21 +57,21 @@ export class HmacSha256 {
       this.#closeText(toNfc(text));
       return;
     }
-    this.#close(inner.subarray(0, BLOCK_BYTES + length));
+    this.#close(inner, BLOCK_BYTES + length);
   }
 
-  #close(inner: Uint8Array): void {
-    this.#outer.write(hash(SHA256, inner, BYTES_AS_TEXT), BLOCK_BYTES, HASH_BYTES, BYTES_AS_TEXT);
+  #close(inner: Buffer, end: number): void {
+    const view = inner === passing.bytes ? passing.view(end) : inner.subarray(0, end);
+    this.#outer.write(hash(SHA256, view, BYTES_AS_TEXT), BLOCK_BYTES, HASH_BYTES, BYTES_AS_TEXT);
   }
 
+  /** The inner pad with room for a message behind it, which all keys of the thread share. A long message gets its own. */
   #room(messageBytes: number): Buffer {
-    if (BLOCK_BYTES + messageBytes <= this.#inner.length) return this.#inner;
-    const larger = Buffer.alloc(BLOCK_BYTES + messageBytes);
-    this.#inner.copy(larger, 0, 0, BLOCK_BYTES);
-    // A rare long message gets a temporary buffer. Only moderate sizes are kept.
-    if (messageBytes <= MESSAGE_KEEP_BYTES) this.#inner = larger;
-    return larger;
+    const most = BLOCK_BYTES + messageBytes;
+    const inner = most <= passing.bytes.length ? passing.bytes : Buffer.alloc(most);
+    this.#innerPad.copy(inner, 0, 0, BLOCK_BYTES);
+    return inner;
   }
 }
 
-const MESSAGE_KEEP_BYTES = 8_192;
+const passing = new PassingBytes(BLOCK_BYTES + 8_192);

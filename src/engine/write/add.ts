@@ -135,7 +135,7 @@ function objectOf({ grain }: Rival): string {
 function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): string | undefined {
   const { identity } = prepared.indexed;
   if (identity === undefined) return undefined;
-  const planned = group.peek(memory)?.byIdentity.get(identity);
+  const planned = group.peek(memory)?.withIdentity(identity);
   if (planned !== undefined && !group.isSuperseded(memory, planned.ordinal)) return planned.prepared.address;
   const { store } = group;
   const parts = store.parts(memory.number);

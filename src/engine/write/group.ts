@@ -93,12 +93,12 @@ export class Group {
 
   /** The ordinal of the grain with that address, planned in this group or committed. */
   findOrdinal(memory: Memory, address: string): Ordinal | undefined {
-    return this.peek(memory)?.byAddress.get(address)?.ordinal ?? this.store.findOrdinal(memory.number, address);
+    return this.peek(memory)?.withAddress(address)?.ordinal ?? this.store.findOrdinal(memory.number, address);
   }
 
   /** The name of the grain with that address; undefined when it is not here. */
   nameOf(memory: Memory, address: string): string | undefined {
-    return this.peek(memory)?.byAddress.get(address)?.name ?? this.store.nameOfHash(memory, address);
+    return this.peek(memory)?.withAddress(address)?.name ?? this.store.nameOfHash(memory, address);
   }
 
   /** The grain at an ordinal, planned in this group or committed. */

@@ -1,5 +1,6 @@
 // The changes that a group makes to one memory. Plans of later requests of the group read them before the committed
 // state, as if they had been written.
+import { NO_DOCS, PrefixTable } from '../index/address/tail.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Sequence } from '../log/log.ts';
 import type { Conversation } from '../store/turns.ts';
@@ -9,12 +10,17 @@ import { AuditDrafts } from './audit-drafts.ts';
 import type { KeyedGrains, PlannedGrain } from './keyed-grains.ts';
 import type { StoredReply } from './stored-reply.ts';
 
+/** Grains that are not worth a table. */
+const FEW_GRAINS = 8;
+
 /** The changes of one group to one memory. */
 export class Overlay {
-  readonly byAddress = new Map<string, PlannedGrain>();
-  readonly byIdentity = new Map<string, PlannedGrain>();
   /** In the order of their ordinals. */
   readonly #grains: PlannedGrain[] = [];
+  /** The first `#indexed` of them by address and by identity. */
+  #addresses: PrefixTable | undefined;
+  #identities: PrefixTable | undefined;
+  #indexed = 0;
   readonly supersededBy = new Map<Ordinal, { readonly ordinal: Ordinal }>();
   readonly predecessorOf = new Map<Ordinal, Ordinal>();
   /** Lengths of the chains that this group makes longer, by their newest version. */
@@ -47,10 +53,41 @@ export class Overlay {
 
   /** Adds a granted grain. */
   addGrain(planned: PlannedGrain): void {
-    const { address, indexed } = planned.prepared;
-    this.byAddress.set(address, planned);
     this.#grains.push(planned);
-    if (indexed.identity !== undefined) this.byIdentity.set(indexed.identity, planned);
+  }
+
+  /** The grain of this group with that address. */
+  withAddress(address: string): PlannedGrain | undefined {
+    this.#index();
+    const docs = this.#addresses?.docs(0, address) ?? NO_DOCS;
+    for (let i = docs.length - 1; i >= 0; i--) {
+      const planned = this.#grains[docs[i]!]!;
+      if (planned.prepared.address === address) return planned;
+    }
+    for (let i = this.#indexed; i < this.#grains.length; i++)
+      if (this.#grains[i]!.prepared.address === address) return this.#grains[i];
+    return undefined;
+  }
+
+  /** The newest grain of this group with that identity, which is as long as a prefix. */
+  withIdentity(identity: string): PlannedGrain | undefined {
+    this.#index();
+    for (let i = this.#grains.length - 1; i >= this.#indexed; i--)
+      if (this.#grains[i]!.prepared.indexed.identity === identity) return this.#grains[i];
+    const docs = this.#identities?.docs(0, identity) ?? NO_DOCS;
+    return docs.length === 0 ? undefined : this.#grains[docs[docs.length - 1]!];
+  }
+
+  /** Enters the grains once there are many: a few are compared one by one, and two maps would cost more than they. */
+  #index(): void {
+    if (this.#grains.length - this.#indexed <= FEW_GRAINS) return;
+    this.#addresses ??= new PrefixTable();
+    this.#identities ??= new PrefixTable();
+    for (; this.#indexed < this.#grains.length; this.#indexed++) {
+      const { address, indexed } = this.#grains[this.#indexed]!.prepared;
+      this.#addresses.add(0, address, this.#indexed);
+      if (indexed.identity !== undefined) this.#identities.add(0, indexed.identity, this.#indexed);
+    }
   }
 
   /** The grain of this group with that ordinal. */

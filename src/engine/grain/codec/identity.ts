@@ -2,6 +2,7 @@
 // alias of their type. A hash of the identity bytes detects exact duplicates; the bytes are never stored.
 
 import { GRAIN_DEPTH_MAX } from '../../base/limits.ts';
+import { PassingBytes } from '../../base/passing-bytes.ts';
 import { refuse } from '../error.ts';
 import { fieldByName, TYPE_FIELD, typeByByte } from './field-map.ts';
 import { HEADER_BYTES, peekType } from './header.ts';
@@ -27,16 +28,7 @@ export function identityBytes(blob: Buffer): Uint8Array | undefined {
   return length < 0 ? undefined : result.subarray(0, length);
 }
 
-const scratch = Buffer.allocUnsafeSlow(4_096);
-/** The first bytes of `scratch`, by their number: most grains are short, and a view costs as much garbage as a blob. */
-const views: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(1_024).fill(undefined);
-
-function passingView(length: number): Uint8Array {
-  if (length >= views.length) return scratch.subarray(0, length);
-  const known = views[length] ?? scratch.subarray(0, length);
-  views[length] = known;
-  return known;
-}
+const passing = new PassingBytes(4_096);
 
 /**
  * Like `identityBytes`, but behind `room` bytes that the caller may write, and the result is overwritten by the next
@@ -44,11 +36,11 @@ function passingView(length: number): Uint8Array {
  */
 export function passingIdentity(blob: Buffer, room: number): Uint8Array | undefined {
   const most = room + blob.length;
-  const isShort = most <= scratch.length;
-  const result = isShort ? scratch : Buffer.allocUnsafe(most);
+  const isShort = most <= passing.bytes.length;
+  const result = isShort ? passing.bytes : Buffer.allocUnsafe(most);
   const length = writeIdentity(blob, result, room);
   if (length < 0) return undefined;
-  return isShort ? passingView(length) : result.subarray(0, length);
+  return isShort ? passing.view(length) : result.subarray(0, length);
 }
 
 /** Writes the identity to `result` at `from`. Returns its end, or -1 for a grain without one. */

@@ -2,6 +2,7 @@ import { assert } from '../../../engine/base/assert.ts';
 import { defined } from '../../../engine/base/defined.ts';
 import { EngineError, type ErrorCode, type WireError } from '../../../engine/base/errors.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/base/limits.ts';
+import { onDemand } from '../../../engine/base/on-demand.ts';
 import { checkJsonTextBounds } from '../../../engine/grain/api/json-bounds.ts';
 import { PlainItem } from '../../../engine/grain/plain/plain-item.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
@@ -20,7 +21,7 @@ import { batchReply } from './batch-reply.ts';
 import { bodyOf, fieldsOf, findInFields, missing, mistyped, textMember, unknownBesideFields } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
-import { readPlainBatch } from './plain-batch.ts';
+import type * as PlainReader from './plain-batch.ts';
 
 /** An item of the request: a grain to add, or the error that refuses it. */
 type BatchItem = AddItem | { readonly grainType: string; readonly refused: WireError };
@@ -144,9 +145,11 @@ function readItems(message: BatchAddRequest): unknown {
   return { items, options };
 }
 
+const plain = onDemand<typeof PlainReader>(import.meta.url, './plain-batch');
+
 /** The items of a request of plain grains, each other one as `readItems` reads it. Undefined for any other request. */
 function readPlainItems(request: Uint8Array): unknown {
-  const batch = readPlainBatch(request);
+  const batch = plain().readPlainBatch(request);
   if (batch === undefined) return undefined;
   const { bytes, items } = batch;
   const read = items.map((item) =>

@@ -42,7 +42,7 @@ interface Read {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** What the codec reads: the call and its reply to outcomes, or the error. */
+/** The call that the codec reads and its reply to outcomes, or the error. */
 function read(request: Buffer, inShard: boolean, strict = false): Read {
   try {
     const { call, encode, context: changed } = CODEC.decode(request, { ...context, strict } as CallContext, inShard);
