@@ -84,7 +84,7 @@ export class PlainGrains {
   readonly #types: Uint8Array;
   readonly #texts: Int32Array;
   #count = 0;
-  readonly #words = new ShortTexts();
+  readonly #words: ShortTexts;
 
   /** `bytes` must not change afterwards. `most`: the most grains. */
   constructor(bytes: Buffer, most: number) {
@@ -93,6 +93,7 @@ export class PlainGrains {
     this.#numbers = new Float64Array(most * ROW_NUMBERS);
     this.#types = new Uint8Array(most);
     this.#texts = new Int32Array(most * 2);
+    this.#words = new ShortTexts(most);
   }
 
   /** The number of grains. */
@@ -234,11 +235,18 @@ function confidenceOf({ numbers, number }: Row): number {
 
 /** Longer texts are not looked for. */
 const SHORT_BYTES = 32;
-const SHORT_SLOTS = 1_024;
+const SHORT_SLOTS_MAX = 1_024;
 
 /** The strings of short texts, of which a request holds most several times: relations, users, tags. */
 class ShortTexts {
-  readonly #texts: string[] = new Array<string>(SHORT_SLOTS).fill('');
+  readonly #texts: string[];
+
+  /** `grains`: the most grains of the request. */
+  constructor(grains: number) {
+    let slots = 8;
+    while (slots < grains * 2 && slots < SHORT_SLOTS_MAX) slots *= 2;
+    this.#texts = new Array<string>(slots).fill('');
+  }
 
   /** The string of the ASCII from `start` to `end - 1`. */
   text(bytes: Buffer, start: number, end: number): string {
@@ -246,7 +254,7 @@ class ShortTexts {
     if (length > SHORT_BYTES) return bytes.toString('latin1', start, end);
     let hash = length;
     for (let i = start; i < end; i++) hash = Math.imul(hash, 31) + bytes[i]!;
-    const slot = (hash ^ (hash >>> 10)) & (SHORT_SLOTS - 1);
+    const slot = (hash ^ (hash >>> 10)) & (this.#texts.length - 1);
     const known = this.#texts[slot]!;
     if (known.length === length && isSame(known, bytes, start)) return known;
     const made = bytes.toString('latin1', start, end);
