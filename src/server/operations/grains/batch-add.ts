@@ -4,7 +4,6 @@ import { EngineError, type ErrorCode, type WireError } from '../../../engine/bas
 import { BATCH_GRAINS_MAX } from '../../../engine/base/limits.ts';
 import { onDemand } from '../../../engine/base/on-demand.ts';
 import { checkJsonTextBounds } from '../../../engine/grain/api/json-bounds.ts';
-import { PlainItem } from '../../../engine/grain/plain/plain-item.ts';
 import type { AddItem, JsonObject } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { AddRequest, BatchAddRequest, BatchAddResponse } from '../../gen/memory/v1/memory.ts';
@@ -147,17 +146,12 @@ function readItems(message: BatchAddRequest): unknown {
 
 const plain = onDemand<typeof PlainReader>(import.meta.url, './plain-batch');
 
-/** The items of a request of plain grains, each other one as `readItems` reads it. Undefined for any other request. */
+/** A request of plain grains, with each other item as `readItems` reads it. Undefined for any other request. */
 function readPlainItems(request: Uint8Array): unknown {
-  const batch = plain().readPlainBatch(request);
-  if (batch === undefined) return undefined;
-  const { bytes, items } = batch;
-  const read = items.map((item) =>
-    item instanceof PlainItem
-      ? item
-      : itemOfMessage(decodeMessage(AddRequest, bytes.subarray(item.from, item.to), NONE_UNKNOWN)),
+  const items = plain().readPlainBatch(request, (message) =>
+    itemOfMessage(decodeMessage(AddRequest, message, NONE_UNKNOWN)),
   );
-  return { items: read, options: {} };
+  return items && { items, options: {} };
 }
 
 /** The items have no member that the message lacks. */

@@ -2,7 +2,6 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { GRAIN_FIELDS_MAX } from '../../../engine/base/limits.ts';
 import { COMMON_NAMES } from '../../../engine/grain/api/names.ts';
-import { PlainItem } from '../../../engine/grain/plain/plain-item.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { isMembers, type Members } from '../names.ts';
 import { Type } from '../type.ts';
@@ -50,9 +49,9 @@ export function unknownBesideFields(envelope: ReadonlySet<string>): FindUnknown 
 
 /** Finds misspelt common fields among an input's `fields`. */
 export const findInFields: FindUnknown = (input, into) => {
-  // A plain item has fields of the contract only, and reading them costs more than all other steps.
-  if (input instanceof PlainItem) return;
-  if (isMembers(input) && isMembers(input['fields'])) slippedFields(input['fields'], into);
+  // A plain item (engine/grain/plain) has fields of the contract only. They are not its own: it makes them when asked.
+  if (isMembers(input) && Object.hasOwn(input, 'fields') && isMembers(input['fields']))
+    slippedFields(input['fields'], into);
 };
 
 /** Limits the number of fields first, because the later steps cost time for each field. */

@@ -15,15 +15,9 @@ const FIELDS_JSON = 0x12;
 const FREE_BYTES = 2 * REQUEST_MEMBERS_MAX;
 
 /** Where the message of an item lies in the request. */
-export interface ItemMessage {
+interface ItemMessage {
   readonly from: number;
   readonly to: number;
-}
-
-/** The grains that are plain, and the messages of the others, in the order of the request. */
-export interface PlainBatch {
-  readonly bytes: Buffer;
-  readonly items: readonly (PlainItem | ItemMessage)[];
 }
 
 const TYPE_KEYS = PLAIN_TYPES.map((type) => ({ type, key: Buffer.from(type, 'ascii') }));
@@ -42,8 +36,14 @@ function length(bytes: Uint8Array, end: number): number {
   return -1;
 }
 
-/** A view of a request in `request` is copied: its grains may wait for their group. */
-export function readPlainBatch(request: Uint8Array): PlainBatch | undefined {
+/**
+ * The items of a request of plain grains, in order; `readOther` reads the message of an item that is not plain. Undefined
+ * for any other request. `request` is copied, because the grains may wait for their group.
+ */
+export function readPlainBatch<T>(
+  request: Uint8Array,
+  readOther: (message: Uint8Array) => T,
+): (PlainItem | T)[] | undefined {
   const items: (PlainItem | ItemMessage)[] = [];
   const bytes = Buffer.from(request);
   const count = countItems(bytes);
@@ -65,7 +65,8 @@ export function readPlainBatch(request: Uint8Array): PlainBatch | undefined {
     throw error;
   }
   const isMany = counts.texts > FREE_BYTES && counts.members > REQUEST_MEMBERS_MAX;
-  return isMany || grains.count === 0 ? undefined : { bytes, items };
+  if (isMany || grains.count === 0) return undefined;
+  return items.map((item) => (item instanceof PlainItem ? item : readOther(bytes.subarray(item.from, item.to))));
 }
 
 /** The number of items of a message that consists of nothing else; else -1. */
