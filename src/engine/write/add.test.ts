@@ -79,3 +79,27 @@ for (const isSealed of [false, true])
     assert.equal((await add(said)).duplicate, true);
     assert.deepEqual((await engine.write('verify', context, {})).findings, []);
   });
+
+for (const dedup of ['exact', 'none'] as const)
+  test(`a group finds each of its grains again, few or many: dedup ${dedup}`, async (t) => {
+    for (const count of [1, 8, 9, 10, 40]) {
+      const { engine } = await opened(t, dedup);
+      const item = (i: number, created: number) => ({
+        grainType: 'belief',
+        fields: { subject: `s${i}`, relation: 'is', object: `o${i}`, created_at: created },
+      });
+      const first = Array.from({ length: count }, (_, i) => item(i, 1_000));
+      // The same bytes are always a duplicate; the same statement at another time is one unless there is no rule.
+      const items = [...first, ...first, ...first.map((_, i) => item(i, 2_000))];
+      const { outcomes } = await engine.write('addBatch', context, { items });
+      const hashes = outcomes.map((one) => ('hash' in one ? one.hash : one.error.code));
+      const duplicates = outcomes.map((one) => 'duplicate' in one && one.duplicate);
+      assert.equal(new Set(hashes.slice(0, count)).size, count);
+      assert.deepEqual(hashes.slice(count, count * 2), hashes.slice(0, count));
+      assert.equal(hashes.slice(count * 2).join() === hashes.slice(0, count).join(), dedup === 'exact');
+      assert.deepEqual(
+        duplicates,
+        items.map((_, i) => i >= count && (i < count * 2 || dedup === 'exact')),
+      );
+    }
+  });
