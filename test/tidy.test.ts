@@ -191,6 +191,16 @@ test('one file makes the requests to URLs that somebody gave, so that each addre
   assert.deepEqual(makers, ['src/server/outgoing/guarded-agent.ts']);
 });
 
+test('no folder is made by the recursive mkdir of Node, which never returns in a mounted folder that was removed', () => {
+  const code = sources.filter(
+    (file) => !isTest(file) && !file.includes('/testing/') && !file.startsWith('src/cli/mcp/'),
+  );
+  const makers = code.filter((file) =>
+    /mkdir(?:Sync)?\([^;]*recursive: true/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  assert.deepEqual(makers, [], 'use makeMissingFolder of src/engine/base/durable-file.ts');
+});
+
 test('no import statement loads node:http, which would load a client that nothing uses', () => {
   const loads = /^(?:import (?!type\b)[^;]*?|\} )from 'node:https?';/m;
   const code = sources.filter((file) => !isTest(file) && !file.includes('/testing/'));

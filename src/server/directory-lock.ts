@@ -8,10 +8,10 @@
 //
 // Two rules follow from fcntl. A process that opens the file in another way and closes it loses its lock, so nothing
 // else in Granary opens it. The file is never deleted, or two processes could each hold a lock on "the" file.
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { isFileError, storageError } from '../engine/base/durable-file.ts';
+import { isFileError, makeMissingFolder, storageError } from '../engine/base/durable-file.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { holderOf } from './server-file.ts';
 
@@ -49,7 +49,7 @@ export function lockDirectory(directory: string, waitMs = ENDING_MS): DirectoryL
 /** The same, but undefined when the lock is still taken after `waitMs`. */
 export function tryLockDirectory(directory: string, waitMs = 0): DirectoryLock | undefined {
   // An existing folder keeps the mode that its operator gave it.
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeMissingFolder(directory);
   const path = resolve(directory, LOCK_FILE);
   makeFile(path);
   const inode = statSync(path).ino;

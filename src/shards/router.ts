@@ -1,6 +1,6 @@
 // Routes each call to the shards of a memory's partitions, one or all, and returns the answer.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeMissingFolder } from '../engine/base/durable-file.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { PACK_ITEMS_MAX, PLACES_KEPT_MAX } from '../engine/base/limits.ts';
 import { onDemand } from '../engine/base/on-demand.ts';
@@ -171,8 +171,8 @@ export class Router {
     const copies = await this.#eachShard(async (shard) => {
       const dataDirectory = join(directory, 'data', `shard-${shard}`);
       const keysDirectory = join(directory, 'keys', `shard-${shard}`);
-      await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-      await mkdir(keysDirectory, { recursive: true, mode: 0o700 });
+      makeMissingFolder(dataDirectory);
+      makeMissingFolder(keysDirectory);
       return this.callShard(shard, 'backup', { dataDirectory, keysDirectory });
     });
     return sumOf(valuesOf(copies), 'bytes');

@@ -1,20 +1,12 @@
 // Downloads the files of a model into a folder beside its own, resumes what an earlier try left there, checks size and
 // digest of each file, and gives the folder its name when all are there.
 import { createHash } from 'node:crypto';
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MODEL_SETTINGS_FILE } from '../../embed/onnx/model-folder.ts';
+import { makeMissingFolder } from '../../engine/base/durable-file.ts';
 import { Failure } from '../failure.ts';
 import type { CatalogueFile, CatalogueModel } from './catalogue.ts';
 
@@ -38,7 +30,7 @@ export function urlOf(hub: string, { repository, revision }: CatalogueModel, { p
 /** Rejects with Failure: NETWORK, which another try may get over, or FILE for bytes that are not the model's. */
 export async function download({ model, hub, folder, arrived }: Download): Promise<void> {
   const partial = join(dirname(folder), `${PARTIAL}${model.name}`);
-  mkdirSync(partial, { recursive: true });
+  makeMissingFolder(partial);
   let before = 0;
   for (const file of model.files) {
     const path = join(partial, file.name);

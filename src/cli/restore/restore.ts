@@ -1,6 +1,7 @@
 // Restores a backup: stages it inside the data directory, applies removals made since, and swaps it in.
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { makeMissingFolder } from '../../engine/base/durable-file.ts';
 import { BATCH_GRAINS_MAX } from '../../engine/base/limits.ts';
 import { readConfig } from '../../server/config.ts';
 import { lockDirectory } from '../../server/directory-lock.ts';
@@ -32,7 +33,7 @@ export async function restore(directory: string, options: RestoreOptions): Promi
         'or unset GRANARY_STORE and name an empty --data-dir',
     );
   const startedMs = performance.now();
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeMissingFolder(dataDir);
   const lock = lockDirectory(dataDir);
   try {
     if (isCutOff(dataDir)) {

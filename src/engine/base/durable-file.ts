@@ -13,11 +13,35 @@ const FOLDER_MODE = 0o700;
 const OTHERS = 0o077;
 
 /**
- * Creates a directory and its missing parents, readable by this user alone. Removes the access of others from a
- * directory that exists.
+ * Creates a directory and its missing parents, readable by this user alone; false if it exists, and then its mode stays.
+ * Throws the file system's error. (Node's recursive mkdir never returns where a parent is there but takes no entries, such as
+ * a mounted directory that was removed.)
  */
+export function makeMissingFolder(directory: string): boolean {
+  try {
+    return makeOneFolder(directory);
+  } catch (error) {
+    const parent = dirname(directory);
+    if (!isFileError(error) || error.code !== 'ENOENT' || parent === directory) throw error;
+    makeMissingFolder(parent);
+    return makeOneFolder(directory);
+  }
+}
+
+function makeOneFolder(directory: string): boolean {
+  try {
+    mkdirSync(directory, { mode: FOLDER_MODE });
+    return true;
+  } catch (error) {
+    // A directory that exists is reported as EROFS, EACCES or EPERM, too.
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return false;
+    throw error;
+  }
+}
+
+/** The same; removes the access of others from a directory that exists. */
 export function makeFolder(directory: string): void {
-  if (mkdirSync(directory, { recursive: true, mode: FOLDER_MODE }) !== undefined) return;
+  if (makeMissingFolder(directory)) return;
   if (process.platform === 'win32' || (statSync(directory).mode & OTHERS) === 0) return;
   try {
     chmodSync(directory, FOLDER_MODE);

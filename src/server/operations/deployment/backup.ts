@@ -1,7 +1,7 @@
 // Backs up the deployment while it runs, into `PATH/data` and `PATH/keys`, which can be stored separately.
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { isFileError, storageError } from '../../../engine/base/durable-file.ts';
+import { isFileError, makeMissingFolder, storageError } from '../../../engine/base/durable-file.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { keyFolderOf } from '../../../engine/keys/key-files.ts';
 import type { Services } from '../../context.ts';
@@ -58,7 +58,7 @@ export const backup = defineOperation({
 /** Copies shards, control log and keys. Resolves to the shards' size in bytes. Rejects with EngineError or a system error. */
 async function copyAll(path: string, services: Services): Promise<number> {
   const control = join(path, 'data', 'control');
-  await mkdir(control, { recursive: true, mode: 0o700 });
+  makeMissingFolder(control);
   // Hold off master key rotation: shard keys wrapped under another master key than the copied one would be useless.
   const bytes = await services.masterKeys.whileStill(async () => {
     const copied = await copyLogs(path, control, services);
@@ -87,7 +87,7 @@ async function copyLogs(path: string, control: string, services: Services): Prom
 
 async function makeEmpty(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    makeMissingFolder(path);
     if ((await readdir(path)).length > 0)
       throw new EngineError('VAL-E001', 'path is not empty: name an empty or missing folder');
   } catch (error) {
@@ -101,7 +101,7 @@ async function makeEmpty(path: string): Promise<void> {
 
 /** Copies the key files, without a master key that the operator stores elsewhere. */
 async function copyKeys({ keyFiles, config }: Services, to: string): Promise<void> {
-  await mkdir(to, { recursive: true, mode: 0o700 });
+  makeMissingFolder(to);
   // A store has the bootstrap key in another form, and the node's folder in this one.
   const folder = keyFolderOf(config.dataDir);
   for (const name of KEY_FILES) {
