@@ -8,7 +8,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { NODE_LOOK_MS } from '../../engine/base/limits.ts';
 import { Engine } from '../../engine/engine.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
-import { drainNode } from '../../engine/log/postgres/fleet.ts';
+import { drainNode, enterNode } from '../../engine/log/postgres/fleet.ts';
 import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
 import { migrate } from '../../engine/log/postgres/migrate.ts';
 import type { CallContext } from '../protocol.ts';
@@ -152,6 +152,22 @@ test('nodes share the shards, and no call fails while they move', async (t) => {
   t.diagnostic(`${added.length} added while shards moved, 0 failed`);
   await a.stop();
   await c.stop();
+});
+
+test('a node that comes back at another address, before its lease has ended, is asked there', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const a = await set.start('a');
+  const b = await set.start('b');
+  await eventually('b has its share', () => a.owned() === 2 && b.owned() === 2);
+  const addresses = (): string[] =>
+    a.routes.flatMap(({ route }) => (route.kind === 'there' ? [`${route.node} at ${route.address}`] : []));
+  await eventually('a knows the way to b', () => addresses().length === 2);
+  assert.deepEqual(addresses(), ['b at b:1', 'b at b:1']);
+  await enterNode(set.database, { id: 'b', address: 'b:2', httpPort: 0, grpcPort: 0, version: '0', weight: 1 });
+  await eventually('a asks at the new address', () => addresses().join() === 'b at b:2,b at b:2');
+  await a.stop();
+  await b.stop();
 });
 
 test('a shard whose log takes nothing any more is opened again, and its calls wait', async (t) => {

@@ -199,8 +199,9 @@ export class Ownership {
       if (owner === self.id) {
         if (now.kind !== 'here') route.set({ kind: 'here', caller: set.caller(shard) });
       } else if (node !== undefined) {
-        if (now.kind !== 'there' || now.node !== node.id)
-          route.set({ kind: 'there', node: node.id, caller: callerAt(node, shard) });
+        // A node that starts again within its lease keeps its shards and may have another address.
+        if (now.kind !== 'there' || now.node !== node.id || now.address !== node.address)
+          route.set({ kind: 'there', node: node.id, address: node.address, caller: callerAt(node, shard) });
       } else if (this.#moves(shard, targets[shard])) {
         if (now.kind !== 'held') route.set({ kind: 'held' });
       } else route.set({ kind: 'nowhere', retryAfterSeconds: this.#takeoverSeconds() });

@@ -32,7 +32,7 @@ test('calls wait while the shard moves, and go where it is then, with the bytes 
   bytes.fill(0);
   const other = ask(routed.here, 'of another node');
   assert.equal(routed.waiting, 2);
-  routed.set({ kind: 'there', node: 'b', caller: answering('b') });
+  routed.set({ kind: 'there', node: 'b', address: 'b:1', caller: answering('b') });
   assert.equal(Buffer.from((await waiting).bytes).toString(), 'b:first');
   // It never goes on to a third node.
   await assert.rejects(other, { code: 'STO-E002', isElsewhere: true });
@@ -45,7 +45,7 @@ test('calls wait while the shard moves, and go where it is then, with the bytes 
 test('a call that came to a node without the shard is sent again', async () => {
   let looks = 0;
   const routed = new RoutedShard(3, { onElsewhere: () => looks++ });
-  routed.set({ kind: 'there', node: 'b', caller: answering('b', 2) });
+  routed.set({ kind: 'there', node: 'b', address: 'b:1', caller: answering('b', 2) });
   assert.equal(await ask(routed.caller, 'x'), 'b:x');
   assert.equal(looks, 2);
   // A shard that is shut here while calls are on their way.
@@ -59,7 +59,7 @@ test('a call waits as long as its deadline and the move allow', async () => {
   await assert.rejects(ask(routed.caller, 'x'), late);
   const patient = new RoutedShard(3);
   await assert.rejects(ask(patient.caller, 'x', { ...CONTEXT, deadlineMs: steadyMs(systemClock) + 20 }), late);
-  routed.set({ kind: 'there', node: 'b', caller: answering('b', Number.POSITIVE_INFINITY) });
+  routed.set({ kind: 'there', node: 'b', address: 'b:1', caller: answering('b', Number.POSITIVE_INFINITY) });
   await assert.rejects(ask(routed.caller, 'x'), late);
   routed.set({ kind: 'nowhere', retryAfterSeconds: 7 });
   await assert.rejects(ask(routed.caller, 'x'), { code: 'STO-E002', retryAfterSeconds: 7, isElsewhere: false });

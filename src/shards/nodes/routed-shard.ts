@@ -11,7 +11,7 @@ import type { RawShardCaller } from '../transport/client.ts';
 export type Route =
   /** This node owns it. */
   | { readonly kind: 'here'; readonly caller: RawShardCaller }
-  | { readonly kind: 'there'; readonly node: string; readonly caller: RawShardCaller }
+  | { readonly kind: 'there'; readonly node: string; readonly address: string; readonly caller: RawShardCaller }
   /** It moves: calls wait. */
   | { readonly kind: 'held' }
   /** No node has it, and one may have it after so many seconds. */
