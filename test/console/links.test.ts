@@ -80,7 +80,9 @@ test('the report of a request is saved as a file, in both languages and formats'
     ['PDF, German', `${requestId}-de.pdf`, /Bericht zum Antrag[\s\S]*Seite 1 von \d/],
   ] as const) {
     await click(page, button(label));
-    await eventually(`${name} is saved`, async () => existsSync(join(folder, name)));
+    // Chromium makes an empty file of the name, and fills one beside it first.
+    const isSaved = () => existsSync(join(folder, name)) && !existsSync(join(folder, `${name}.crdownload`));
+    await eventually(`${name} is saved`, isSaved);
     const bytes = readFileSync(join(folder, name));
     const text = name.endsWith('.html') ? bytes.toString() : await pdfText(bytes);
     assert.match(text, says, readdirSync(folder).join());
