@@ -170,6 +170,17 @@ test('a node that comes back at another address, before its lease has ended, is 
   await b.stop();
 });
 
+test('a node that ends hands its shards over before it is gone', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const a = await set.start('a');
+  const b = await set.start('b');
+  await eventually('b has its share', () => a.owned() === 2 && b.owned() === 2);
+  await a.stop();
+  assert.equal(b.owned(), SHARDS);
+  await b.stop();
+});
+
 test('a shard whose log takes nothing any more is opened again, and its calls wait', async (t) => {
   const set = await setUp(t);
   if (set === undefined) return;

@@ -5,6 +5,7 @@ import { DATABASE_CLOSING_MS, NODE_LOOK_MS, NODE_LOOK_SOON_MS, SHARDS_TAKEN_MAX 
 import { isSettledWithin } from '../../engine/base/settled-within.ts';
 import type { Database } from '../../engine/log/postgres/database.ts';
 import {
+  drainNode,
   enterNode,
   type Fleet,
   type FleetNode,
@@ -84,6 +85,8 @@ export class Ownership {
     this.#isLeaving = true;
     const untilMs = performance.now() + handOverMs;
     const { set, routes, self, database } = this.#options;
+    // Others take no shard of a node that seems to stay. The next start of the node takes the mark off.
+    const marked = drainNode(database, self.id, true).catch(() => false);
     // Calls that wait go to the next owners.
     const isToGive = ({ shard, route }: RoutedShard): boolean => set.isOpen(shard) || route.kind === 'held';
     while (performance.now() < untilMs && this.#canGive() && routes.some(isToGive)) {
@@ -97,7 +100,7 @@ export class Ownership {
     await Promise.all(this.#tasks);
     await Promise.all(routes.filter(({ shard }) => set.isOpen(shard)).map((route) => this.#shut(route)));
     const left = leaveFleet(database, self.id).catch(() => undefined);
-    await isSettledWithin(left, DATABASE_CLOSING_MS);
+    await isSettledWithin(Promise.all([marked, left]), DATABASE_CLOSING_MS);
   }
 
   /** False while the database is away: nobody can take a shard then. */
