@@ -147,7 +147,8 @@ async function readStore(sql: Sql): Promise<StoreRow | undefined> {
   const [table] = await sql`
     SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'granary_store'`;
   if (table === undefined) return undefined;
-  const [row] = await sql`SELECT * FROM granary_store WHERE id = 1`;
+  // Not prepared: the columns differ between versions, and PostgreSQL refuses a prepared statement after they have changed.
+  const [row] = await sql.unsafe('SELECT * FROM granary_store WHERE id = 1');
   if (row === undefined) return undefined;
   return {
     version: Number(row['version']),
