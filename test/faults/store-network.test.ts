@@ -165,17 +165,25 @@ async function lostCommit(
     readonly appends: () => Promise<number>;
   },
 ): Promise<void> {
-  const before = await appends();
-  proxy.loseAnswers();
-  const { acknowledged } = load;
-  await eventually('an append is committed', async () => (await appends()) > before);
-  // Each shard has one in flight, and no answer to it.
-  await eventually('nothing more is committed', async () => {
-    const now = await appends();
-    await pause(200);
-    return (await appends()) === now;
-  });
-  const committed = await appends();
+  let before: number;
+  let committed: number;
+  let acknowledged: number;
+  for (;;) {
+    before = await appends();
+    proxy.loseAnswers();
+    acknowledged = load.acknowledged;
+    // Each shard has one in flight then, and no answer to it.
+    await eventually('nothing more is committed', async () => {
+      const now = await appends();
+      await pause(200);
+      return (await appends()) === now;
+    });
+    committed = await appends();
+    if (committed > before) break;
+    // Those in flight were committed before they were counted.
+    proxy.cut();
+    await recovers(load);
+  }
   instance.kill();
   await eventually('the database has ended', () => !instance.isRunning);
   instance.restart();
