@@ -24,16 +24,29 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
   hidePassword('--key-store', 'GRANARY_KEY_STORE', flags['keyStore']);
   // Loaded on demand: the help text, which lists this command, does not need it.
   const { readyLine, startServer } = await import('../server/main.ts');
+  const { makeLog } = await import('../server/log.ts');
   const isRead = process.stderr.isTTY === true;
   const server = await startServer(config, { logsWarnings: !isRead, onBroken: endBroken });
   tell(server, config, isRead);
   // Listen before printing the ready line: its reader may stop the server at once.
   const stopSignal = signal();
   process.stdout.write(readyLine(server));
-  await stopSignal;
-  // A second signal exits immediately.
-  for (const name of SIGNALS) process.once(name, () => process.exit(1));
+  const name = await stopSignal;
+  const log = makeLog(config.logLevel);
+  log.info({ signal: name, stopMs: config.stopMs }, 'told to end');
+  for (const again of SIGNALS) process.once(again, endNow);
+  // It stays set after the close: a thread that is stuck keeps the process.
+  setTimeout(() => {
+    const part = server.closing() ?? 'a thread';
+    log.fatal(`the process ends now: ${part} has not closed in ${config.stopMs} ms (--stop-ms)`);
+    endNow();
+  }, config.stopMs).unref();
   await server.close();
+}
+
+/** `process.exit` would wait for threads, and one that is stuck in the system never ends. Acknowledged writes are durable. */
+function endNow(): void {
+  process.kill(process.pid, 'SIGKILL');
 }
 
 /** Takes the command line from the view of other users when it holds a password. */
@@ -59,11 +72,11 @@ function endBroken(): void {
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Resolves at the first signal. */
-function signal(): Promise<void> {
+function signal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    const stop = (): void => {
+    const stop = (stopSignal: NodeJS.Signals): void => {
       for (const name of SIGNALS) process.removeListener(name, stop);
-      resolve();
+      resolve(stopSignal);
     };
     for (const name of SIGNALS) process.on(name, stop);
   });

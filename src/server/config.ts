@@ -12,6 +12,7 @@ import {
   REQUEST_MEMORY_MB,
   REQUEST_TIMEOUT_MS,
   SHARDS_MAX,
+  STOP_MS,
   VECTOR_DIMENSIONS_MAX,
 } from '../engine/base/limits.ts';
 import { TOKEN_COUNTERS } from '../engine/calls/cal.ts';
@@ -233,6 +234,11 @@ const OPTIONS = {
     min: 10,
     max: 600_000,
     fallback: REQUEST_TIMEOUT_MS,
+  }),
+  stopMs: integer('how long the server may take to end when it is told to; then the process ends itself', {
+    min: 1_000,
+    max: 3_600_000,
+    fallback: STOP_MS,
   }),
   deployment: text('NAME', 'name of this deployment, shown by /config', 'self-hosted'),
   logLevel: choice('minimum level of log lines', ['silent', 'error', 'warn', 'info', 'debug'], 'info'),

@@ -19,6 +19,7 @@ export class Lifecycle {
   /** How long a part may take to close. */
   #partMs: number | undefined;
   #endingSinceMs: number | undefined;
+  #current: string | undefined;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -27,6 +28,11 @@ export class Lifecycle {
   /** True once shutdown has begun: health reports unavailable. */
   get isEnding(): boolean {
     return this.#closing !== undefined;
+  }
+
+  /** The part that `close` waits for; undefined when it waits for none. */
+  get current(): string | undefined {
+    return this.#current;
   }
 
   /**
@@ -57,6 +63,7 @@ export class Lifecycle {
 
   async #closeAll(): Promise<void> {
     for (let last = this.#opened.pop(); last !== undefined; last = this.#opened.pop()) {
+      this.#current = last.what;
       try {
         const closing = Promise.resolve(last.close());
         if (this.#partMs === undefined || last.isBounded) await closing;
@@ -69,5 +76,6 @@ export class Lifecycle {
         this.#log.error({ err: error }, `${last.what} did not close`);
       }
     }
+    this.#current = undefined;
   }
 }

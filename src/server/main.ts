@@ -81,14 +81,14 @@ async function startOne(config: Config, deps: ServerDeps): Promise<RunningServer
   if (lock !== undefined) lifecycle.opened('lock', () => lock.release());
   try {
     const parts = await start({ config, deps, clock: deps.clock ?? systemClock, log, lifecycle, warn });
-    return { ...parts, warnings, close: () => lifecycle.close() };
+    return { ...parts, warnings, closing: () => lifecycle.current, close: () => lifecycle.close() };
   } catch (error) {
     await lifecycle.close();
     throw error;
   }
 }
 
-async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings' | 'close'>> {
+async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings' | 'closing' | 'close'>> {
   const { config } = starting;
   loadTokenCounter(config);
   const stored = await openStored(starting);

@@ -14,6 +14,8 @@ export interface RunningServer {
   readonly firstKey: string | undefined;
   /** Warnings for the operator. */
   readonly warnings: readonly string[];
+  /** The part that `close` waits for; undefined when it waits for none. */
+  readonly closing: () => string | undefined;
   /** Drains and closes everything; every call returns the same promise. */
   close(): Promise<void>;
 }

@@ -281,6 +281,8 @@ export const RESTART_DELAY_MIN_MS = 100;
 export const RESTART_DELAY_MAX_MS = 10_000;
 /** Time for a worker to close its shards before it is terminated. Its log is replayed at the next start. */
 export const CLOSE_MS = 30_000;
+/** Time for a terminated worker to end. One that is stuck in the system or in native code never does, and is left behind. */
+export const THREAD_END_MS = 2_000;
 /** Lifetime after which a worker's earlier deaths no longer count. */
 export const RESTART_FORGIVEN_MS = 60_000;
 
@@ -864,6 +866,11 @@ export const IMPORT_PROBLEMS_LISTED_MAX = 10_000;
 export const TRANSFER_GRAINS_MAX = 500;
 /** Time that a stopping server waits for its listeners, the running requests and the calls of its shards, together. */
 export const DRAIN_MS = 10_000;
+/**
+ * When the process of a server that is told to end ends itself, by default. Its parts have less time than this, and service managers
+ * are told to wait longer.
+ */
+export const STOP_MS = 75_000;
 /** The least time for one of these waits, when those before it have used up all of it. */
 export const DRAIN_LATER_MS = 500;
 /** Health is answered after this time, even if some shards have not answered. */

@@ -34,7 +34,12 @@ export async function startNode(config: Config, deps: ServerDeps, startOne: Star
   lifecycle.opened('lock', () => lock.release());
   try {
     const node = await NodeServer.open(starting, startOne);
-    return node.running(warnings, () => lifecycle.close());
+    return {
+      ...node.running(),
+      warnings,
+      closing: () => node.closing ?? lifecycle.current,
+      close: () => lifecycle.close(),
+    };
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -86,7 +91,12 @@ class NodeServer {
     this.#node = parts.node;
   }
 
-  running(warnings: readonly string[], close: () => Promise<void>): RunningServer {
+  /** The part of the server that its end waits for. */
+  get closing(): string | undefined {
+    return this.#server?.closing();
+  }
+
+  running(): Omit<RunningServer, 'warnings' | 'closing' | 'close'> {
     const { config } = this.#starting;
     const { http, grpc } = this.#fronts.ports;
     const host = reachable(config.host);
@@ -98,8 +108,6 @@ class NodeServer {
       grpc: hostPortText({ host, port: grpc }),
       httpListener: this.#server?.httpListener ?? 'node',
       firstKey: this.#firstKey,
-      warnings,
-      close,
     };
   }
 

@@ -12,8 +12,10 @@ import {
   RESTART_DELAY_MIN_MS,
   RESTART_FORGIVEN_MS,
   SHARDS_MAX,
+  THREAD_END_MS,
   WORKER_NEW_OBJECTS_MB,
 } from '../../engine/base/limits.ts';
+import { isSettledWithin } from '../../engine/base/settled-within.ts';
 import { isCounted } from './batch-runner.ts';
 import { type RawShardCaller, ShardClient } from './client.ts';
 import type { EngineOptions } from './engine-door.ts';
@@ -340,9 +342,11 @@ class PoolWorker {
     const close: ToWorker = { kind: 'close' };
     this.#port?.postMessage(close);
     // Kill a thread that does not end by itself. Everything it acknowledged is on disk.
-    const timer = setTimeout(() => void this.#thread?.destroy(), deadlineMs);
-    await this.#life;
-    clearTimeout(timer);
+    if (await isSettledWithin(this.#life, deadlineMs)) return;
+    void this.#thread?.destroy();
+    if (await isSettledWithin(this.#life, THREAD_END_MS)) return;
+    // The process cannot end by itself any more: who started it bounds its end.
+    this.#options.log.error({ worker: this.#worker }, 'the thread of a worker is stuck and does not end: left behind');
   }
 }
 
