@@ -38,6 +38,7 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   chat: () => import('./scenarios/chat.ts'),
   log: () => import('./scenarios/log.ts'),
   postgres: () => import('./scenarios/postgres.ts'),
+  nodes: () => import('./scenarios/nodes.ts'),
   text: () => import('./scenarios/text.ts'),
   index: () => import('./scenarios/index.ts'),
   vectors: () => import('./scenarios/vectors.ts'),

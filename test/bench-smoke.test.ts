@@ -50,12 +50,12 @@ async function start(options: ServerOptions): Promise<Target> {
 }
 
 /** With the threads and the encoder of the ones before. */
-async function startOwn({ dataDirectory, workers, shards, embedder: wanted }: ServerOptions): Promise<Target> {
+async function startOwn({ dataDirectory, workers, shards, embedder: wanted, env }: ServerOptions): Promise<Target> {
   const numbers = { workers, shards, httpPort: 0, grpcPort: 0 };
   const embedder = wanted && kept(await embedderOver(await encoderOf(wanted), wanted));
   const config = { dataDir: dataDirectory, ...numbers, embedder: embedder === undefined ? 'none' : 'use-lite-int8' };
   const key = `gr_${'be'.repeat(32)}`;
-  const server = await startHere(readConfig(config, { GRANARY_BOOTSTRAP_KEY: key }), {
+  const server = await startHere(readConfig(config, { GRANARY_BOOTSTRAP_KEY: key, ...env }), {
     log: makeLog('error'),
     threads: USED_THREADS,
     openers: embedder && (() => ({ 'use-lite-int8': async () => ({ embedder }) })),

@@ -68,6 +68,8 @@ export interface ServerOptions {
   readonly embedder?: EmbedderOptions | undefined;
   /** Further options of `granary serve`, which go before the ones made here. */
   readonly flags?: Readonly<Record<string, string>> | undefined;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 const EMBEDDING = fileURLToPath(new URL('./embedding-process.ts', import.meta.url));
@@ -106,6 +108,7 @@ export async function startServer({ main = MAIN, profile, embedder, ...options }
       ...process.env,
       TRACED_SHARE: String(tracedShare ?? 0),
       GRANARY_BOOTSTRAP_KEY: key ?? process.env['GRANARY_BOOTSTRAP_KEY'],
+      ...options.env,
     },
   });
   // A failing scenario must not leave a server behind.

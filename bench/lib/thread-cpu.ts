@@ -138,15 +138,19 @@ function readThread(
 /** Clock ticks per second, on every Linux that Node supports. */
 const TICKS_A_SECOND = 100;
 
-/** CPU time of a process so far in microseconds, in steps of a tick; undefined where the system does not report it. */
-export function processCpuUs(pid: number): number | undefined {
+/**
+ * CPU time of a process so far in microseconds, in steps of a tick; undefined where the system does not report it.
+ * `ended`: with that of its children that have ended.
+ */
+export function processCpuUs(pid: number, ended = false): number | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   } catch {
     return undefined;
   }
-  // After the name, which may contain spaces: state is field 3, user and system time are 14 and 15.
+  // After the name, which may contain spaces: state is field 3, user and system time are 14 and 15, those of children 16 and 17.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND) * 1_000_000;
+  const ticks = fields.slice(11, ended ? 15 : 13).reduce((sum, field) => sum + Number(field), 0);
+  return (ticks / TICKS_A_SECOND) * 1_000_000;
 }

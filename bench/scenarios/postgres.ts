@@ -1,6 +1,6 @@
 // Appends to a log in PostgreSQL, beside the bare database taking the same bytes in the same groups through the same client,
 // and beside the write-ahead file of a server without a database. A group is what that many callers leave while an append is
-// in flight.
+// in flight. Then a whole server over PostgreSQL beside one over its directory: batches, single adds and recalls.
 import { join } from 'node:path';
 import postgres from 'postgres';
 import type { Log } from '../../src/engine/log/log.ts';
@@ -9,11 +9,14 @@ import { migrate } from '../../src/engine/log/postgres/migrate.ts';
 import { openPostgresLog } from '../../src/engine/log/postgres/postgres-log.ts';
 import { takeOwnership } from '../../src/engine/log/wal/owner.ts';
 import { openWalLog } from '../../src/engine/log/wal/wal-log.ts';
-import { NO_POSTGRES, PostgresInstance } from '../../test/support/postgres.ts';
+import { NO_POSTGRES } from '../../test/support/postgres.ts';
 import { closedLoop, type Loop } from '../lib/append-loop.ts';
+import { databaseServer } from '../lib/cluster.ts';
 import { inFolder } from '../lib/folder.ts';
 import type { Measured, Options, Scenario, Skipped } from '../lib/scenario.ts';
 import { sized } from '../lib/scenario.ts';
+import { SERVED_AIMS, servedOverPostgres } from '../lib/served-over-postgres.ts';
+import { startServer } from '../lib/server.ts';
 import { median, rounded } from '../lib/statistics.ts';
 
 const RECORD = Buffer.alloc(250, 7);
@@ -28,15 +31,16 @@ export const scenario: Scenario = {
   aims: [
     { metric: 'group_255_over_bare_ratio', atLeast: 0.7 },
     { metric: 'group_1000_over_bare_ratio', atLeast: 0.7 },
+    ...SERVED_AIMS,
   ],
   run,
 };
 
-async function run({ size }: Options): Promise<Measured | Skipped> {
+async function run({ size, profile, start = startServer }: Options): Promise<Measured | Skipped> {
   if (NO_POSTGRES !== undefined) return { skipped: NO_POSTGRES };
   const milliseconds = sized(size, { full: 1_500, quick: 300, smoke: 10 });
   return inFolder(async (directory) => {
-    const instance = await PostgresInstance.start({ isDurable: true });
+    const instance = await databaseServer(size);
     const { url } = await instance.database();
     const database = await Database.open(url);
     const sql = postgres(url, { max: 1 });
@@ -46,12 +50,13 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
       const metrics = {
         ...(await groups(directory, database, sql, milliseconds)),
         ...(await shardsSideBySide(directory, database, milliseconds)),
+        ...(await servedOverPostgres({ folder: directory, instance, size, profile, start })),
       };
       return { parameters: { record_bytes: RECORD.length, milliseconds }, metrics: rounded(metrics) };
     } finally {
       await sql.end();
       await database.close();
-      instance.kill();
+      if (size !== 'smoke') instance.kill();
     }
   });
 }
