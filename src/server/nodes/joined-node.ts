@@ -2,12 +2,14 @@
 import { NODE_HAND_OVER_MS } from '../../engine/base/limits.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import type { FleetNode } from '../../engine/log/postgres/fleet.ts';
+import { fencedCaller } from '../../shards/nodes/fenced-caller.ts';
 import { linkSecrets } from '../../shards/nodes/link/handshake.ts';
 import { LinkListener } from '../../shards/nodes/link/listener.ts';
 import { Peer } from '../../shards/nodes/link/peer.ts';
 import { Ownership } from '../../shards/nodes/ownership.ts';
 import { RoutedShard } from '../../shards/nodes/routed-shard.ts';
 import { METHODS } from '../../shards/protocol.ts';
+import type { RawShardCaller } from '../../shards/transport/client.ts';
 import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
 import { hostPortText, parseHostPort } from '../host-port.ts';
@@ -18,6 +20,9 @@ import type { ReachedStore } from '../start/store.ts';
 import { StoredKeyFiles } from '../store/stored-key-files.ts';
 import { VERSION } from '../version.ts';
 
+const CONTROL_LAPSED =
+  'the lease of the control log ended, and the database did not renew it: another node may have changed keys and memories';
+
 export interface NodePorts {
   readonly http: number;
   readonly grpc: number;
@@ -26,7 +31,7 @@ export interface NodePorts {
 export class JoinedNode {
   readonly id: string;
   readonly ownership: Ownership;
-  /** All shards of the store, wherever they are. It does not end with the server that uses it. */
+  /** All shards of the store, wherever they are, for as long as this node has the control log. It does not end with the server that uses it. */
   readonly shards: ShardSet;
   readonly #peers: Map<string, Peer>;
 
@@ -96,7 +101,9 @@ export class JoinedNode {
     lifecycle.opened('ownership of shards', () => ownership.stop(NODE_HAND_OVER_MS));
     await ownership.start();
     log.info({ node: id, address }, 'this node has joined the store');
-    return new JoinedNode(id, ownership, sharedBy(pool, routes), peers);
+    const lapsed = (): string | undefined => (leases.isHeld(CONTROL_SHARD) ? undefined : CONTROL_LAPSED);
+    const callers = routes.map(({ caller }) => fencedCaller(caller, lapsed));
+    return new JoinedNode(id, ownership, sharedBy(pool, callers), peers);
   }
 
   /** The node that has the control log, or undefined: nobody has it at the moment. */
@@ -124,10 +131,10 @@ async function masterKeyOf({ config, warn }: Starting, { database }: ReachedStor
   return loadMasterKey({ files, value: config.masterKey, file: config.masterKeyFile, warn }).key;
 }
 
-function sharedBy(pool: ShardSet, routes: readonly RoutedShard[]): ShardSet {
+function sharedBy(pool: ShardSet, callers: readonly RawShardCaller[]): ShardSet {
   return {
     shards: pool.shards,
-    caller: (shard) => routes[shard]!.caller,
+    caller: (shard) => callers[shard]!,
     open: (shard) => pool.open(shard),
     shut: (shard) => pool.shut(shard),
     isOpen: (shard) => pool.isOpen(shard),
