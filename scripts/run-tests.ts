@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -23,6 +24,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
+import { CONSOLE_RECIPE } from '../src/server/site/console.ts';
+import { DOCS_RECIPE } from '../src/server/site/docs.ts';
+import { sourceBuild } from '../src/server/site/source-build.ts';
 import { build } from './build.ts';
 import { coverageReport, quickTests } from './coverage.ts';
 
@@ -35,19 +39,23 @@ const ROOT = resolve(import.meta.dirname, '..');
 const NEW_OBJECTS = '--min-semi-space-size=16';
 
 /**
- * Tests that kill, damage, flood, restart or measure, and the longest of the command line, by file or folder. They take as
- * long as all others together: `npm run test:long` runs them, and `npm test` does not.
+ * Tests that kill, damage, flood, restart or measure, and the longest of the others, by file or folder. They take longer than
+ * all others together: `npm run test:long` runs them, and `npm test` does not.
  */
 const LONG: readonly string[] = [
   'src/server/http/listener-waits.test.ts',
   'src/server/http/listener.test.ts',
   'src/shards/nodes/ownership.test.ts',
+  'test/access/bound-twins.test.ts',
+  'test/behind-proxies.test.ts',
   'test/bench-compare.test.ts',
   'test/bench-smoke.test.ts',
   'test/cal/naive.test.ts',
+  'test/chat-sockets.test.ts',
   'test/cli-directory.test.ts',
   'test/cli-dsr.test.ts',
   'test/cli-hands.test.ts',
+  'test/cli-proof.test.ts',
   'test/cli-server.test.ts',
   'test/clock-steps.test.ts',
   'test/console/',
@@ -55,6 +63,7 @@ const LONG: readonly string[] = [
   'test/deb.test.ts',
   'test/documents/',
   'test/dsr-restore.test.ts',
+  'test/embedding-failures.test.ts',
   'test/erasure/',
   'test/event-numbers-restore.test.ts',
   'test/events-hostile.test.ts',
@@ -62,9 +71,9 @@ const LONG: readonly string[] = [
   'test/held-restore.test.ts',
   'test/hostile/',
   'test/image.test.ts',
+  'test/import-backup.test.ts',
   'test/install.test.ts',
-  'test/mcp/install.test.ts',
-  'test/mcp/stdio.test.ts',
+  'test/mcp/',
   'test/nodes.test.ts',
   'test/own-models.test.ts',
   'test/package.test.ts',
@@ -74,6 +83,7 @@ const LONG: readonly string[] = [
   'test/same-rankings.test.ts',
   'test/serve-output.test.ts',
   'test/sim/',
+  'test/store-move.test.ts',
   'test/store-server.test.ts',
 ];
 
@@ -181,13 +191,29 @@ async function builtPackage(): Promise<string> {
   const preloads = globSync(PRELOADS, { cwd: ROOT }).map((file) => join(ROOT, file));
   await build(join(making, 'dist'), preloads);
   copyFileSync(join(ROOT, 'package.json'), join(making, 'package.json'));
+  moveUnlessThere(making, folder);
+  return folder;
+}
+
+/** Another run may have made the folder meanwhile. */
+function moveUnlessThere(making: string, folder: string): void {
   try {
     renameSync(making, folder);
   } catch (error) {
     if (!existsSync(folder)) throw error;
     rmSync(making, { recursive: true, force: true });
   }
-  return folder;
+}
+
+/** Servers that run from their sources find the console and the documents of the build, and need not build them again. */
+function shareSites(built: string): void {
+  for (const recipe of [CONSOLE_RECIPE, DOCS_RECIPE]) {
+    const { folder, isThere } = sourceBuild(recipe);
+    if (isThere) continue;
+    const making = `${folder}-${process.pid}`;
+    cpSync(join(built, 'dist', recipe.name), making, { recursive: true });
+    moveUnlessThere(making, folder);
+  }
 }
 
 for (const path of [...ALONE, ...LONG])
@@ -218,6 +244,8 @@ const coverageFolder = join(folder, 'coverage');
 mkdirSync(coverageFolder);
 const preloaded = ['compile-cache.ts', 'hang.ts'].flatMap((name) => ['--import', support(name)]);
 const ungrouped = files.filter((file) => !grouped.includes(file));
+const built = await builtPackage();
+shareSites(built);
 const runner = spawn(
   process.execPath,
   [NEW_OBJECTS, ...preloaded, '--test', ...flags.filter((flag) => !OWN_FLAG.test(flag)), ...entries, ...ungrouped],
@@ -226,7 +254,7 @@ const runner = spawn(
     stdio: ['inherit', showsCoverage ? 'pipe' : 'inherit', 'inherit'],
     env: {
       ...process.env,
-      TEST_BUILD: await builtPackage(),
+      TEST_BUILD: built,
       ...(showsCpu ? { TEST_CPU_FILE: cpuFile } : {}),
       TEST_COVERAGE_FOLDER: coverageFolder,
     },

@@ -13,6 +13,7 @@ import { type Input, MEMORY_ROWS, type MemoryMethod } from '../src/shards/protoc
 import { GrpcClient } from './conformance/grpc-client.ts';
 import { HttpClient } from './conformance/http-client.ts';
 import { newMemory } from './conformance/http-driver.ts';
+import { LISTENER_PARTITIONS } from './support/listener-partitions.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
 const owner: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test', owns: true };
@@ -190,7 +191,7 @@ const MESSAGES: Readonly<Record<string, object>> = {
 /** Rows that change data for some inputs only; their writes are asked below. */
 const MAY_ONLY_READ = new Set(['exec', 'cal']);
 
-for (const listener of ['uws', 'node'] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`over ${listener}`, () => {
     let server: TestServer;
     let http: HttpClient;
@@ -204,67 +205,66 @@ for (const listener of ['uws', 'node'] as const)
       assert.deepEqual(errors, []);
     });
 
-    for (const partitions of [1, 4])
-      describe(`${partitions} partitions`, () => {
-        let id: string;
-        let agent: HttpClient;
-        let grpc: GrpcClient;
-        const isRefused = (what: Promise<unknown>, label: string) =>
-          assert.rejects(what, (error: { readonly code?: string }) => error.code === 'AGT-E003', label);
-        before(async () => {
-          id = await newMemory(http, partitions);
-          const asked = { principal: 'agent:planner', scopes: ['read', 'write', 'admin'] };
-          agent = http.with((await http.post('/auth/keys', asked)).raw_key);
-          grpc = GrpcClient.open(server.grpc, agent.key).with({ 'x-memory-id': id });
-          await http.post(`/memories/${id}/app/exec`, { command: 'cal_switch', args: { tier1_enabled: true } });
-          await agent.post(`/memories/${id}/add`, FIELDS);
-          await http.post(`/memories/${id}/agents/identities`, { agent_id: 'planner' });
-          await http.post(`/memories/${id}/agents/identities/planner/deactivate`, {});
-        });
-
-        const changing = OPERATIONS.filter(
-          ({ on, mutates, name }) => on === 'memory' && mutates && !MAY_ONLY_READ.has(name),
-        );
-        for (const row of changing)
-          test(`${row.name} is refused`, async () => {
-            for (const { verb, path, body } of row.http) {
-              const rest = { ...row.example };
-              const filled = path.replace(/^M/, `/memories/${id}`).replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-                const { [name]: value } = rest;
-                delete rest[name];
-                return String(value ?? 'x');
-              });
-              const file = new FormData();
-              file.set('file', new Blob([Buffer.from('MG')]), 'x.mg');
-              const asking = body === 'file' ? { body: file } : body === 'none' ? {} : { json: rest };
-              await isRefused(agent.call(verb, filled, asking), `${verb} ${path}`);
-            }
-            if (row.exec !== undefined)
-              await isRefused(
-                agent.post(`/memories/${id}/app/exec`, { command: row.exec.command, args: row.example }),
-                row.exec.command,
-              );
-            if (row.grpc === undefined) return;
-            const message = MESSAGES[row.grpc.rpc];
-            assert.ok(message !== undefined, `there is no message for ${row.grpc.rpc}`);
-            await isRefused(grpc.call(row.grpc.rpc, message), row.grpc.rpc);
-          });
-
-        test('a query that writes is refused, one that reads is answered', async () => {
-          const cal = (query: string) => agent.post(`/memories/${id}/app/exec`, { command: 'cal', args: { query } });
-          await cal('RECALL beliefs');
-          await isRefused(cal('ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "x"'), 'CAL');
-        });
-
-        test('it may read', async () => {
-          assert.equal((await agent.get(`/memories/${id}/grains`)).grains.length, 1);
-          assert.equal((await agent.post(`/memories/${id}/recall`, { query: 'tea' })).results.length, 1);
-          await agent.post(`/memories/${id}/app/exec`, { command: 'restrictions' });
-        });
-
-        test('it writes in another memory, where it is not deactivated', async () => {
-          const other = await newMemory(http, partitions);
-          await agent.post(`/memories/${other}/add`, FIELDS);
-        });
+    describe(`${partitions} partitions`, () => {
+      let id: string;
+      let agent: HttpClient;
+      let grpc: GrpcClient;
+      const isRefused = (what: Promise<unknown>, label: string) =>
+        assert.rejects(what, (error: { readonly code?: string }) => error.code === 'AGT-E003', label);
+      before(async () => {
+        id = await newMemory(http, partitions);
+        const asked = { principal: 'agent:planner', scopes: ['read', 'write', 'admin'] };
+        agent = http.with((await http.post('/auth/keys', asked)).raw_key);
+        grpc = GrpcClient.open(server.grpc, agent.key).with({ 'x-memory-id': id });
+        await http.post(`/memories/${id}/app/exec`, { command: 'cal_switch', args: { tier1_enabled: true } });
+        await agent.post(`/memories/${id}/add`, FIELDS);
+        await http.post(`/memories/${id}/agents/identities`, { agent_id: 'planner' });
+        await http.post(`/memories/${id}/agents/identities/planner/deactivate`, {});
       });
+
+      const changing = OPERATIONS.filter(
+        ({ on, mutates, name }) => on === 'memory' && mutates && !MAY_ONLY_READ.has(name),
+      );
+      for (const row of changing)
+        test(`${row.name} is refused`, async () => {
+          for (const { verb, path, body } of row.http) {
+            const rest = { ...row.example };
+            const filled = path.replace(/^M/, `/memories/${id}`).replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+              const { [name]: value } = rest;
+              delete rest[name];
+              return String(value ?? 'x');
+            });
+            const file = new FormData();
+            file.set('file', new Blob([Buffer.from('MG')]), 'x.mg');
+            const asking = body === 'file' ? { body: file } : body === 'none' ? {} : { json: rest };
+            await isRefused(agent.call(verb, filled, asking), `${verb} ${path}`);
+          }
+          if (row.exec !== undefined)
+            await isRefused(
+              agent.post(`/memories/${id}/app/exec`, { command: row.exec.command, args: row.example }),
+              row.exec.command,
+            );
+          if (row.grpc === undefined) return;
+          const message = MESSAGES[row.grpc.rpc];
+          assert.ok(message !== undefined, `there is no message for ${row.grpc.rpc}`);
+          await isRefused(grpc.call(row.grpc.rpc, message), row.grpc.rpc);
+        });
+
+      test('a query that writes is refused, one that reads is answered', async () => {
+        const cal = (query: string) => agent.post(`/memories/${id}/app/exec`, { command: 'cal', args: { query } });
+        await cal('RECALL beliefs');
+        await isRefused(cal('ADD belief SET subject = "a" SET relation = "b" SET object = "c" REASON "x"'), 'CAL');
+      });
+
+      test('it may read', async () => {
+        assert.equal((await agent.get(`/memories/${id}/grains`)).grains.length, 1);
+        assert.equal((await agent.post(`/memories/${id}/recall`, { query: 'tea' })).results.length, 1);
+        await agent.post(`/memories/${id}/app/exec`, { command: 'restrictions' });
+      });
+
+      test('it writes in another memory, where it is not deactivated', async () => {
+        const other = await newMemory(http, partitions);
+        await agent.post(`/memories/${other}/add`, FIELDS);
+      });
+    });
   });

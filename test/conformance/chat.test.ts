@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { EventClient, type Frame } from '../support/event-stream.ts';
 import { eventually } from '../support/eventually.ts';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { startAnthropic } from '../support/models/anthropic.ts';
 import { startOpenAi } from '../support/models/openai.ts';
 import { gate, type Script, type Step } from '../support/models/script.ts';
@@ -25,12 +26,7 @@ const textOf = (frames: readonly Frame[]): string =>
 /** Every text that a model was sent. */
 const sent = ({ body }: Seen): string => JSON.stringify(body.messages);
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`chat, ${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory } = serveSuite(listener, partitions);
     let made = 0;

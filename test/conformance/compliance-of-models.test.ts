@@ -1,6 +1,7 @@
 // The checks that look at chats and harnesses, on a memory that has both: none waits for a feature.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import type { ParsedJson } from './driver.ts';
 import { HttpClient } from './http-client.ts';
@@ -12,10 +13,7 @@ const DELETE_TOOL = {
   annotations: { destructive: true },
 };
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: false }, () => {
     let server: TestServer;
     let http: HttpClient;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
 import { serveSuite } from './http-suite.ts';
@@ -14,12 +15,7 @@ export function formOf(content: string | Uint8Array, name: string): FormData {
   return form;
 }
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory } = serveSuite(listener, partitions);
     test('H91 answers with the text of a document and stores nothing', async () => {

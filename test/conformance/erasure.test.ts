@@ -1,6 +1,7 @@
 // The erasure of a user on every transport: by route, by rpc, by app/exec. With one partition and with four.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
@@ -10,11 +11,7 @@ import { newMemory } from './http-driver.ts';
 
 const FINGERPRINT = /^[0-9a-f]{16}$/;
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     let server: TestServer;
     let http: HttpClient;

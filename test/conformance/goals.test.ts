@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
 import type { Reply } from './http-client.ts';
@@ -10,12 +11,7 @@ import { serveSuite } from './http-suite.ts';
 const SID = 'run 7/ü';
 const SESSION = `/sessions/${encodeURIComponent(SID)}`;
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory } = serveSuite(listener, partitions);
     const created = (path: string, goal: object): Promise<Reply['json']> =>

@@ -90,10 +90,8 @@ after(async () => {
 });
 
 const FACES = [
-  ['HTTP', 1],
   ['HTTP', 4],
   ['gRPC', 1],
-  ['gRPC', 4],
 ] as const;
 
 for (const [transport, partitions] of FACES)

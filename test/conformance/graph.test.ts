@@ -1,6 +1,7 @@
 // The graph of a memory over HTTP, against a search over all edges in the test. With one partition and with four.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { Random } from '../support/random.ts';
 import { refused } from './contract.ts';
 import type { HttpClient } from './http-client.ts';
@@ -44,12 +45,7 @@ function naive(edges: readonly Edge[], start: string, depth: number, direction: 
   return { depths: [...depths].sort(), hashes: [...hashes].sort() };
 }
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 2 }, () => {
     const { http, memory } = serveSuite(listener, partitions);
     const graphOf = (path: string, query: Record<string, string | number>, client = http): Promise<Graph> =>

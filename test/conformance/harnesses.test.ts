@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BLANK } from '../../src/server/harness/templates/blank.ts';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { refused } from './contract.ts';
 import { serveSuite } from './http-suite.ts';
 
@@ -19,11 +20,7 @@ const TOOL = {
   annotations: { read_only: true },
 };
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory } = serveSuite(listener, partitions);
 

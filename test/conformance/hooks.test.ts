@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { refused } from './contract.ts';
 import { serveSuite } from './http-suite.ts';
 
@@ -70,12 +71,7 @@ async function hmac(secret: string, text: string): Promise<string> {
   return Buffer.from(await crypto.subtle.sign('HMAC', key, encoder.encode(text))).toString('hex');
 }
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory } = serveSuite(listener, partitions);
     const believe = (path: string, object: string, more: object = {}) =>

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EventClient } from '../support/event-stream.ts';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
@@ -17,12 +18,7 @@ function formOf(content: string | Uint8Array, name: string): FormData {
   return form;
 }
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, () => {
     let server: TestServer;
     let http: HttpClient;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { OPERATIONS } from '../../src/server/operations/table.ts';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import type { ParsedJson } from './driver.ts';
 import type { HttpClient, Reply } from './http-client.ts';
 import { serveSuite } from './http-suite.ts';
@@ -228,10 +229,7 @@ test('every list takes the members of a page and answers with a total and a curs
   );
 });
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`lists, ${listener}, ${partitions} partitions`, () => {
     const { http, memory } = serveSuite(listener, partitions);
     let path: string;

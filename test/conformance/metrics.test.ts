@@ -2,6 +2,7 @@
 // four, which give the same numbers.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import { GrpcClient } from './grpc-client.ts';
@@ -146,84 +147,83 @@ async function filled(partitions: number): Promise<string> {
   return id;
 }
 
-for (const listener of ['uws', 'node'])
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(listener, () => {
     serveWith(listener);
-    for (const partitions of [1, 4])
-      describe(`${partitions} partitions`, () => {
-        let memory: string;
-        before(async () => {
-          memory = await filled(partitions);
-        });
-
-        test('every row has its value or its reason', async () => {
-          const answer = await asked(http, memory);
-          const rows = rowsOf(answer);
-          assert.equal(rows.size, 25);
-          assert.equal(answer.domain, 'all');
-          const found = Object.keys(EXPECTED).map((id) => [
-            id,
-            rows.get(id)?.value,
-            rows.get(id)?.status,
-            rows.get(id)?.samples,
-          ]);
-          assert.deepEqual(
-            found,
-            Object.entries(EXPECTED).map(([id, expected]) => [id, ...expected]),
-          );
-          assert.equal(rows.get('ops.audit_chain_valid')?.value, 1);
-          assert.ok((rows.get('ops.recall_latency_p95_ms')?.value ?? 0) > 0);
-          for (const [id, reason] of Object.entries(REASONS)) {
-            assert.equal(rows.get(id)?.status, 'not_computed', id);
-            assert.equal(rows.get(id)?.value, null);
-            assert.match(String(rows.get(id)?.reason), reason);
-          }
-          for (const row of answer.metrics) assert.equal(row.value === null, row.reason !== undefined, row.id);
-        });
-
-        test('the counts add up, domains select, and gRPC gives the same', async () => {
-          const all = await asked(http, memory, { domain: 'all' });
-          for (const domain of ['ops', 'intel']) {
-            const one = await asked(http, memory, { domain });
-            assert.deepEqual(
-              one.metrics,
-              all.metrics.filter((row) => row.domain === domain),
-            );
-            const { total, green, yellow, red, not_computed } = one;
-            assert.deepEqual([total, green + yellow + red + not_computed], [one.metrics.length, one.metrics.length]);
-          }
-          const message = await grpc.call('GetMetrics', { domain: '' }, { 'x-memory-id': memory });
-          assert.deepEqual(JSON.parse(message.metrics_json), all.metrics);
-          assert.equal(Number(message.computed_at), all.computed_at);
-          assert.equal(message.not_computed, all.not_computed);
-          await refused(asked(http, memory, { domain: 'sales' }), 'VAL-E001');
-          await refused(grpc.call('GetMetrics', { domain: 'sales' }, { 'x-memory-id': memory }), 'VAL-E001');
-        });
-
-        test('values are answered again for 30 seconds', async () => {
-          const before = rowsOf(await asked(http, memory)).get('intel.blocked_goals');
-          await http.post(`/memories/${memory}/add`, {
-            grain_type: 'goal',
-            fields: { description: 'later', goal_state: 'suspended' },
-          });
-          assert.deepEqual(rowsOf(await asked(http, memory)).get('intel.blocked_goals'), before);
-          offsetMs += 30_000;
-          assert.equal(rowsOf(await asked(http, memory)).get('intel.blocked_goals')?.value, 2);
-        });
-
-        test('a bound caller gets no row about what it does not see', async () => {
-          const bound = http.with(await boundKey(http, memory, { namespace: 'elsewhere' }));
-          const rows = rowsOf(await asked(bound, memory));
-          for (const [id, row] of rows) {
-            assert.notEqual(row.status, 'green', id);
-            if (id.startsWith('ops.')) assert.equal(row.value, null, id);
-            assert.equal(row.samples, 0, id);
-          }
-          const ofMemory = http.with((await http.post('/auth/keys', { memory_id: memory, scopes: ['read'] })).raw_key);
-          const own = rowsOf(await asked(ofMemory, memory));
-          assert.match(String(own.get('ops.error_rate_pct')?.reason), /whole server/);
-          assert.equal(own.get('intel.action_error_pct')?.value, 20);
-          assert.equal(own.get('ops.audit_chain_valid')?.value, 1);
-        });
+    describe(`${partitions} partitions`, () => {
+      let memory: string;
+      before(async () => {
+        memory = await filled(partitions);
       });
+
+      test('every row has its value or its reason', async () => {
+        const answer = await asked(http, memory);
+        const rows = rowsOf(answer);
+        assert.equal(rows.size, 25);
+        assert.equal(answer.domain, 'all');
+        const found = Object.keys(EXPECTED).map((id) => [
+          id,
+          rows.get(id)?.value,
+          rows.get(id)?.status,
+          rows.get(id)?.samples,
+        ]);
+        assert.deepEqual(
+          found,
+          Object.entries(EXPECTED).map(([id, expected]) => [id, ...expected]),
+        );
+        assert.equal(rows.get('ops.audit_chain_valid')?.value, 1);
+        assert.ok((rows.get('ops.recall_latency_p95_ms')?.value ?? 0) > 0);
+        for (const [id, reason] of Object.entries(REASONS)) {
+          assert.equal(rows.get(id)?.status, 'not_computed', id);
+          assert.equal(rows.get(id)?.value, null);
+          assert.match(String(rows.get(id)?.reason), reason);
+        }
+        for (const row of answer.metrics) assert.equal(row.value === null, row.reason !== undefined, row.id);
+      });
+
+      test('the counts add up, domains select, and gRPC gives the same', async () => {
+        const all = await asked(http, memory, { domain: 'all' });
+        for (const domain of ['ops', 'intel']) {
+          const one = await asked(http, memory, { domain });
+          assert.deepEqual(
+            one.metrics,
+            all.metrics.filter((row) => row.domain === domain),
+          );
+          const { total, green, yellow, red, not_computed } = one;
+          assert.deepEqual([total, green + yellow + red + not_computed], [one.metrics.length, one.metrics.length]);
+        }
+        const message = await grpc.call('GetMetrics', { domain: '' }, { 'x-memory-id': memory });
+        assert.deepEqual(JSON.parse(message.metrics_json), all.metrics);
+        assert.equal(Number(message.computed_at), all.computed_at);
+        assert.equal(message.not_computed, all.not_computed);
+        await refused(asked(http, memory, { domain: 'sales' }), 'VAL-E001');
+        await refused(grpc.call('GetMetrics', { domain: 'sales' }, { 'x-memory-id': memory }), 'VAL-E001');
+      });
+
+      test('values are answered again for 30 seconds', async () => {
+        const before = rowsOf(await asked(http, memory)).get('intel.blocked_goals');
+        await http.post(`/memories/${memory}/add`, {
+          grain_type: 'goal',
+          fields: { description: 'later', goal_state: 'suspended' },
+        });
+        assert.deepEqual(rowsOf(await asked(http, memory)).get('intel.blocked_goals'), before);
+        offsetMs += 30_000;
+        assert.equal(rowsOf(await asked(http, memory)).get('intel.blocked_goals')?.value, 2);
+      });
+
+      test('a bound caller gets no row about what it does not see', async () => {
+        const bound = http.with(await boundKey(http, memory, { namespace: 'elsewhere' }));
+        const rows = rowsOf(await asked(bound, memory));
+        for (const [id, row] of rows) {
+          assert.notEqual(row.status, 'green', id);
+          if (id.startsWith('ops.')) assert.equal(row.value, null, id);
+          assert.equal(row.samples, 0, id);
+        }
+        const ofMemory = http.with((await http.post('/auth/keys', { memory_id: memory, scopes: ['read'] })).raw_key);
+        const own = rowsOf(await asked(ofMemory, memory));
+        assert.match(String(own.get('ops.error_rate_pct')?.reason), /whole server/);
+        assert.equal(own.get('intel.action_error_pct')?.value, 20);
+        assert.equal(own.get('ops.audit_chain_valid')?.value, 1);
+      });
+    });
   });

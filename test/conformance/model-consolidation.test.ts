@@ -1,6 +1,7 @@
 // Consolidation with a model, over HTTP with a model server of the test: which pairs it is shown, and what its answer merges.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { startOpenAi } from '../support/models/openai.ts';
 import type { Answer } from '../support/models/script.ts';
 import type { ModelServer } from '../support/models/server.ts';
@@ -10,10 +11,7 @@ import { HttpClient } from './http-client.ts';
 
 const THEN = 1_750_000_000;
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: false }, () => {
     let answer: Answer = {};
     let models: ModelServer;

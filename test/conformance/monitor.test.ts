@@ -2,13 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { HttpClient } from './http-client.ts';
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: false }, () => {
     let server: TestServer;
     let http: HttpClient;

@@ -2,6 +2,7 @@
 // one partition and with four.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
 import { serveSuite } from './http-suite.ts';
@@ -57,12 +58,7 @@ const GRAINS: readonly Written[] = [
   action(15, { tool_name: 'send', status: 'pending', tool_call_id: 'c2', parent_task_id: 'c1' }),
 ];
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory: emptyMemory } = serveSuite(listener, partitions);
 

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { checkProof } from '../../src/server/proofs/erasure-proof.ts';
 import { formsIn } from '../support/encoded-forms.ts';
 import { eventually } from '../support/eventually.ts';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { pdfText } from '../support/pdf-text.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
@@ -25,12 +26,7 @@ const CANARIES = {
   extra: 'flibbertigibbet',
 } as const;
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory } = serveSuite(listener, partitions);
 

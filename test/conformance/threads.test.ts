@@ -2,6 +2,7 @@
 // listeners, with one partition and with four.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
 import type { Reply } from './http-client.ts';
@@ -9,12 +10,7 @@ import { serveSuite } from './http-suite.ts';
 
 const DAY_S = 86_400;
 
-for (const [listener, partitions] of [
-  ['uws', 1],
-  ['uws', 4],
-  ['node', 1],
-  ['node', 4],
-] as const)
+for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`threads, ${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
     const { http, memory } = serveSuite(listener, partitions);
     const made = (path: string, body: object = {}, headers = {}): Promise<Reply['json']> =>

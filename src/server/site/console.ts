@@ -3,6 +3,7 @@ import type { HttpRequest, ResponseHeaders } from '../http/listener.ts';
 import type { Logger } from '../log.ts';
 import { securityHeaders } from './asset.ts';
 import { BuiltSite, redirect, type Site, type SiteKind } from './site.ts';
+import type { Recipe } from './source-build.ts';
 
 /** The page that every address of the console shows. */
 const PAGE = 'index.html';
@@ -14,13 +15,15 @@ const SAFETY = securityHeaders({
   'trusted-types': 'console-worker',
 });
 
+export const CONSOLE_RECIPE: Recipe = {
+  name: 'console',
+  program: 'scripts/build-console.ts',
+  madeOf: ['console/**/*', 'src/client/**/*.ts'],
+};
+
 const KIND: SiteKind = {
   said: 'The console is',
-  recipe: {
-    name: 'console',
-    program: 'scripts/build-console.ts',
-    madeOf: ['console/**/*', 'src/client/**/*.ts'],
-  },
+  recipe: CONSOLE_RECIPE,
   // The page is shown at addresses of any depth, so it names its files from the root of the server.
   placed: (text, ending, basePath) => (ending === '.html' ? text.replaceAll('="./', `="${basePath}/console/`) : text),
   safety: () => SAFETY,

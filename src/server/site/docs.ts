@@ -2,14 +2,17 @@
 import type { Logger } from '../log.ts';
 import { inlineScripts, securityHeaders } from './asset.ts';
 import { BuiltSite, type Site, type SiteKind } from './site.ts';
+import type { Recipe } from './source-build.ts';
+
+export const DOCS_RECIPE: Recipe = {
+  name: 'docs',
+  program: 'scripts/build-docs.ts',
+  madeOf: ['docs/*.md', 'docs/{guide,images,paths,reference}/**/*', 'docs/.vitepress/**/*.{ts,css}'],
+};
 
 const KIND: SiteKind = {
   said: 'The documentation is',
-  recipe: {
-    name: 'docs',
-    program: 'scripts/build-docs.ts',
-    madeOf: ['docs/*.md', 'docs/{guide,images,paths,reference}/**/*', 'docs/.vitepress/**/*.{ts,css}'],
-  },
+  recipe: DOCS_RECIPE,
   // The build names files and pages from the root of the server.
   placed: (text, _, basePath) => (basePath === '' ? text : text.replaceAll(/(["'`(])\/docs\//g, `$1${basePath}/docs/`)),
   // A page chooses its theme before its files are there, by scripts that it holds; no other script in it runs.
