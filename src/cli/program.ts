@@ -82,7 +82,8 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   }
 }
 
-async function buildProgram(first: string | undefined): Promise<Command> {
+/** The program with the command of the first word; with every command, if no command has this name. */
+export async function buildProgram(first: string | undefined): Promise<Command> {
   const program = new Command('granary')
     .description('A database server for the memory of AI agents')
     .version(VERSION, '-V, --version', 'print the version')
