@@ -6,6 +6,7 @@ import { text } from './grain-view.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
 import {
   clipped,
+  counted,
   duration,
   number,
   printJson,
@@ -90,7 +91,7 @@ function printFailed(answer: JsonObject): void {
   }
   printActions(failures);
   const total = Number(answer['total']);
-  if (total > failures.length) printNote(`${number(failures.length)} of ${number(total)} failed actions`);
+  if (total > failures.length) printNote(`${number(failures.length)} of ${counted(total, 'failed action')}`);
 }
 
 function printChain(answer: JsonObject): void {
@@ -101,9 +102,7 @@ function printChain(answer: JsonObject): void {
   }
   printActions(chain);
   const spent = duration(Number(answer['total_duration_ms']));
-  printNote(
-    `${number(chain.length)} ${chain.length === 1 ? 'action' : 'actions'}, ${number(Number(answer['failed']))} failed, ${spent}`,
-  );
+  printNote(`${counted(chain.length, 'action')}, ${number(Number(answer['failed']))} failed, ${spent}`);
   if (answer['truncated'] === true) printNote('The chain has more actions than these.');
 }
 

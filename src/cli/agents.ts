@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { defined } from '../engine/base/defined.ts';
 import { type JsonObject, type JsonValue, objectOf, objectsOf } from '../engine/grain/api/json-value.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { clipped, printJson, printLine, printTable, utc } from './output.ts';
+import { clipped, counted, printJson, printLine, printTable, utc } from './output.ts';
 import { allPages } from './pages.ts';
 
 interface AgentOptions extends ServerOptions {
@@ -121,7 +121,7 @@ async function show(agentId: string, options: ShowOptions): Promise<void> {
     ['grains', text(agent['grains_written'])],
     [
       'actions',
-      `${text(agent['successful_actions'])} succeeded, ${text(agent['failed_actions'])} failed; the policy refused ${text(agent['policy_refusals'])} requests`,
+      `${text(agent['successful_actions'])} succeeded, ${text(agent['failed_actions'])} failed; the policy refused ${counted(Number(agent['policy_refusals']), 'request')}`,
     ],
   ];
   for (const [title, value] of facts) if (value !== '') printLine(`  ${title.padEnd(13)}${value}`);

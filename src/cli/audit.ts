@@ -8,7 +8,7 @@ import { EXIT } from './exit-codes.ts';
 import { usage } from './failure.ts';
 import { wholeHash } from './hash.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { clipped, number, printJson, printLine, printNote, printTable, terminalColumns, utc } from './output.ts';
+import { clipped, counted, printJson, printLine, printNote, printTable, terminalColumns, utc } from './output.ts';
 import { itemsOf } from './pages.ts';
 import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
@@ -143,5 +143,5 @@ async function exportEntries(options: Conditions & { readonly out?: string | und
     return out === undefined ? writeTo(pieces(), process.stdout, options) : intoFile(pieces(), out, options);
   });
   if (options.json) return printJson({ out, entries, bytes: written.bytes });
-  printNote(`${number(entries)} entries${out === undefined ? '' : ` in ${out}`}`);
+  printNote(`${counted(entries, 'entry', 'entries')}${out === undefined ? '' : ` in ${out}`}`);
 }

@@ -6,7 +6,7 @@ import { execOnDeployment } from './deployment.ts';
 import { Failure, usage } from './failure.ts';
 import { backupName, removeOldest } from './kept-backups.ts';
 import { type ServerOptions, withServerOptions } from './options.ts';
-import { bytes, duration, printJson, printLine, printNote } from './output.ts';
+import { bytes, counted, duration, printJson, printLine, printNote } from './output.ts';
 
 const KEPT_MAX = 10_000;
 
@@ -48,7 +48,7 @@ async function backup(directory: string | undefined, options: BackupOptions): Pr
   const removed = options.to === undefined || keep === undefined ? [] : removeOldest(resolve(options.to), keep);
   if (options.json) return printJson(options.to === undefined ? answer : { ...answer, removed });
   const took = duration(performance.now() - startedMs);
-  printLine(`${bytes(Number(answer['bytes']))} of ${Number(answer['shards'])} shards in ${path} (${took})`);
+  printLine(`${bytes(Number(answer['bytes']))} of ${counted(Number(answer['shards']), 'shard')} in ${path} (${took})`);
   for (const name of removed) printLine(`removed ${name}`);
   printNote(`Store ${path}/data and ${path}/keys in different places.`);
 }

@@ -6,7 +6,7 @@ import { type JsonObject, objectsOf } from '../engine/grain/api/json-value.ts';
 import { EXIT } from './exit-codes.ts';
 import { usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { printJson, printLine, printTable, terminalColumns, utc } from './output.ts';
+import { counted, printJson, printLine, printTable, terminalColumns, utc } from './output.ts';
 import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
 interface ComplianceOptions extends ServerOptions {
@@ -85,7 +85,9 @@ async function run(options: ComplianceOptions): Promise<void> {
     );
   printLine();
   const { total, pass, fail, warn, skip } = result;
-  printLine(`${total} checks: ${pass} passed, ${fail} failed, ${warn} warnings, ${skip} skipped`);
+  printLine(
+    `${counted(Number(total), 'check')}: ${pass} passed, ${fail} failed, ${counted(Number(warn), 'warning')}, ${skip} skipped`,
+  );
 }
 
 /** Columns of words, then columns of sentences, which share what the words leave of the terminal. */

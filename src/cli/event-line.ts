@@ -1,6 +1,6 @@
 // One event as a line for a terminal.
 import { type JsonObject, objectOf } from '../engine/grain/api/json-value.ts';
-import { clipped, utc } from './output.ts';
+import { clipped, counted, utc } from './output.ts';
 
 /** Terminals of fewer columns get times without the year and shorter hashes. */
 const WIDE = 100;
@@ -26,7 +26,7 @@ function wordsOf(event: JsonObject): string {
   const { from, to, ...details } = objectOf(event['details']);
   if (from !== undefined || to !== undefined) words.push(`${String(from ?? '')} → ${String(to ?? '')}`);
   if (event['user_id'] !== undefined) words.push(`user ${String(event['user_id'])}`);
-  if (event['count'] !== undefined) words.push(`${String(event['count'])} grains`);
+  if (event['count'] !== undefined) words.push(counted(Number(event['count']), 'grain'));
   for (const [name, value] of Object.entries(details)) words.push(`${name} ${String(value)}`);
   return words.join(', ');
 }

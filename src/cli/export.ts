@@ -5,7 +5,7 @@ import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { Connection } from './connection.ts';
 import { usage } from './failure.ts';
 import { gather, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { bytes, number, printJson, printNote } from './output.ts';
+import { bytes, counted, printJson, printNote } from './output.ts';
 import { itemsOf } from './pages.ts';
 import { intoFile, type Piece, writeTo } from './write-stream.ts';
 
@@ -62,7 +62,7 @@ async function exportMemory(options: ExportOptions): Promise<void> {
     { isLong: true },
   );
   if (options.json) return printJson({ out, format, ...written });
-  const grains = written.grains === undefined ? '' : `${number(written.grains)} grains, `;
+  const grains = written.grains === undefined ? '' : `${counted(written.grains, 'grain')}, `;
   printNote(`${grains}${bytes(written.bytes)}${out === undefined ? '' : ` in ${out}`}`);
 }
 

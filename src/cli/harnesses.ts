@@ -9,7 +9,7 @@ import { Failure, usage } from './failure.ts';
 import { registerHarnessTalk } from './harness-talk.ts';
 import type { Verb } from './http-caller.ts';
 import { integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { printable, printJson, printLine, printNote, printPairs, printTable, utc } from './output.ts';
+import { counted, printable, printJson, printLine, printNote, printPairs, printTable, utc } from './output.ts';
 import { allPages } from './pages.ts';
 
 interface HarnessOptions extends ServerOptions {
@@ -193,7 +193,7 @@ async function provision(slug: string, file: string | undefined, options: Settin
   const answer = await ask(options, 'POST', at(slug, '/provision'), { ...body, ...settingsOf(options) });
   if (options.json) return printJson(answer);
   const tools = count(answer['tool_hashes']);
-  printLine(`Harness ${slug} is provisioned with ${tools === 1 ? '1 tool' : `${tools} tools`}.`);
+  printLine(`Harness ${slug} is provisioned with ${counted(tools, 'tool')}.`);
 }
 
 async function bindTool(slug: string, file: string, options: HarnessOptions): Promise<void> {

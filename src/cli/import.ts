@@ -14,7 +14,7 @@ import type { ImportedGrain, RecordOptions } from './import/record.ts';
 import { ImportReport } from './import/report.ts';
 import type { Outgoing } from './import/sender.ts';
 import { gather, integer, withServerOptions } from './options.ts';
-import { number as grouped, printJson, printNote, printPairs } from './output.ts';
+import { counted, number as grouped, printJson, printNote, printPairs } from './output.ts';
 import { Progress } from './progress.ts';
 
 interface ImportOptions extends DocumentOptions {
@@ -351,7 +351,7 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
     return printJson({ added, duplicates, errors, memories: { [memory]: hashes.length }, hashes, warnings });
   for (const warning of warnings.slice(0, WARNINGS_SHOWN_MAX)) printNote(warning);
   if (warnings.length > WARNINGS_SHOWN_MAX)
-    printNote(`and ${warnings.length - WARNINGS_SHOWN_MAX} more warnings (--json shows all)`);
+    printNote(`and ${counted(warnings.length - WARNINGS_SHOWN_MAX, 'more warning')} (--json shows all)`);
   printPairs([
     ['added', added],
     ['duplicates', duplicates],

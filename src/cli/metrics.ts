@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Metric } from '../server/metering/rows.ts';
 import { usage } from './failure.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { printJson, printLine, tableText, terminalColumns, utc } from './output.ts';
+import { counted, printJson, printLine, tableText, terminalColumns, utc } from './output.ts';
 
 interface MetricsOptions extends ServerOptions {
   readonly memory: string;
@@ -43,7 +43,7 @@ async function metrics(options: MetricsOptions): Promise<void> {
     });
   for (const table of metricTables(rows, terminalColumns())) printLine(`${table}\n`);
   printLine(
-    `${total} metrics at ${utc(computedAt)}: ${green} green, ${yellow} yellow, ${red} red, ${notComputed} not computed`,
+    `${counted(total, 'metric')} at ${utc(computedAt)}: ${green} green, ${yellow} yellow, ${red} red, ${notComputed} not computed`,
   );
 }
 

@@ -189,6 +189,11 @@ export function number(value: number): string {
   return Number.isInteger(value) ? value.toLocaleString('en-US') : String(value);
 }
 
+/** A number with its noun: `1 grain`, `1,200 entries`. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${number(value)} ${value === 1 ? one : many}`;
+}
+
 export function bytes(value: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   let unit = 0;

@@ -9,7 +9,7 @@ import type { QueryMode } from '../server/query-mode.ts';
 import { usage } from './failure.ts';
 import { type Hit, hitJson, printHits } from './hits.ts';
 import { gather, integer, type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
-import { duration, number, printJson, printLine, printNote, utc } from './output.ts';
+import { counted, duration, number, printJson, printLine, printNote, utc } from './output.ts';
 import { trailingPhrase } from './time-phrase.ts';
 
 interface RecallOptions extends ServerOptions {
@@ -102,7 +102,9 @@ async function recall(words: string[], options: RecallOptions): Promise<void> {
   if (noted !== undefined) printNote(noted);
   if (hits.length === 0) return printLine('Nothing was found.');
   printHits(hits);
-  printNote(`${number(hits.length)} of ${number(answer.totalCandidates ?? hits.length)} candidates in ${duration(ms)}`);
+  printNote(
+    `${number(hits.length)} of ${counted(answer.totalCandidates ?? hits.length, 'candidate')} in ${duration(ms)}`,
+  );
 }
 
 function queryModeOf({ operators }: Pick<RecallOptions, 'operators'>): QueryMode | undefined {
@@ -168,7 +170,9 @@ async function explained(
     printExplained(request.query ?? '', language, hits);
   }
   printExcluded(answer['excluded']);
-  printNote(`${number(results.length)} of ${number(Number(answer['total_candidates']))} candidates in ${duration(ms)}`);
+  printNote(
+    `${number(results.length)} of ${counted(Number(answer['total_candidates']), 'candidate')} in ${duration(ms)}`,
+  );
 }
 
 /** The request for the given words and options; times in seconds. Throws USAGE. */

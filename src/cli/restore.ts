@@ -2,7 +2,7 @@
 // the backup stay in force.
 import { type Command, Option } from 'commander';
 import { EXIT } from './exit-codes.ts';
-import { number, printJson, printLine } from './output.ts';
+import { counted, printJson, printLine } from './output.ts';
 import type { RestoreOptions } from './restore/restore.ts';
 
 type Options = Omit<RestoreOptions, 'env'> & { readonly dryRun?: true | undefined };
@@ -40,5 +40,7 @@ async function dryRunOf(directory: string, { dataDir, keys, json }: Options): Pr
   const { shards, grains, findings } = await rehearse(directory, { dataDir, keys, env: process.env });
   if (findings > 0) process.exitCode = EXIT.failed;
   if (json) return printJson({ shards, grains, finding_count: findings });
-  printLine(`The backup can be restored: ${number(grains)} grains in ${shards} shards, ${findings} problems found.`);
+  printLine(
+    `The backup can be restored: ${counted(grains, 'grain')} in ${counted(shards, 'shard')}, ${counted(findings, 'problem')} found.`,
+  );
 }

@@ -1,7 +1,7 @@
 // `granary store check|migrate|import|export`: looks at the database that holds the data, brings its tables to this version, and
 // moves deployments into it and out of it.
 import type { Command } from 'commander';
-import { printJson, printLine, printNote, printTable } from './output.ts';
+import { counted, printJson, printLine, printNote, printTable } from './output.ts';
 import { keyStoreUrlOf, type StoreOptions, storeUrlOf, withStoreOptions } from './store-options.ts';
 
 export function registerStore(program: Command): void {
@@ -53,7 +53,8 @@ async function move(way: 'import' | 'export', directory: string, options: MoveFl
     masterKeyFile: options.masterKeyFile ?? process.env['GRANARY_MASTER_KEY_FILE'],
     onMoved: (log, { records, auditHeads, keys, checksum }, of) => {
       moved.push({ log, records, audit_heads: auditHeads, keys, checksum });
-      if (options.json !== true) printNote(`${moved.length} of ${of}: ${log}, ${records} records, ${keys} keys`);
+      if (options.json !== true)
+        printNote(`${moved.length} of ${of}: ${log}, ${counted(records, 'record')}, ${counted(keys, 'key')}`);
     },
   });
   if (options.json) return printJson({ logs: moved });
@@ -95,7 +96,7 @@ async function check({ store, json }: StoreOptions): Promise<void> {
     });
   if (version === 0)
     return printLine('The database is reached, and has no tables yet: the first granary serve makes them.');
-  printLine(`Tables of version ${version}, as this program needs them, with ${shards} shards.`);
+  printLine(`Tables of version ${version}, as this program needs them, with ${counted(shards, 'shard')}.`);
   if (hasKeyStore) printLine('The keys lie in a key store, which is reached and fits.');
   if (nodes.length === 0) return printLine('No node serves them.');
   printTable(

@@ -1,7 +1,7 @@
 // Shows what a removal would take, when the command has no --yes.
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { EXIT } from './exit-codes.ts';
-import { number, printJson, printLine, printNote, printPairs, utc } from './output.ts';
+import { counted, printJson, printLine, printNote, printPairs, utc } from './output.ts';
 
 /**
  * Prints the result of a dry run. Its exit code is that of a usage error, so that a script does not mistake it for a
@@ -15,7 +15,7 @@ export function printWouldGo(preview: JsonObject, { json }: { readonly json?: tr
   }
   const byType = Object.entries((preview['by_type'] ?? {}) as Record<string, number>); // the contract: counts
   const count = Number(preview['count']);
-  printLine(`${number(count)} ${count === 1 ? 'grain' : 'grains'} would be removed.`);
+  printLine(`${counted(count, 'grain')} would be removed.`);
   const times: readonly (readonly [string, unknown])[] = [
     ['oldest', preview['oldest_created_at']],
     ['newest', preview['newest_created_at']],

@@ -77,7 +77,7 @@ for (const name of CLIENT_NAMES)
     assert.equal(installed.code, 0, installed.said);
     assert.match(
       installed.said,
-      /Recalled once through it: 8 tools; memory default holds \d+ grains; the recall found [1-3]\.\nFirst: Ada prefers/,
+      /Recalled once through it: 8 tools; memory default holds 1 grain; the recall found [1-3]\.\nFirst: Ada prefers/,
     );
     assert.ok(!installed.said.includes(server.key), 'the key is not shown');
     const config = read(file);
@@ -91,7 +91,7 @@ for (const name of CLIENT_NAMES)
     // A second install replaces the entry, and the copy stays that of the first time.
     const again = await granary(home, 'install', name, ...toServer(), '--tools', 'list');
     assert.equal(again.code, 0, again.said);
-    assert.match(again.said, /Recalled once through it: 1 tools; no tool recall is offered/);
+    assert.match(again.said, /Recalled once through it: 1 tool; no tool recall is offered/);
     assert.equal(readFileSync(`${file}.before-granary`, 'utf8'), original);
 
     const removed = await granary(home, 'uninstall', name);

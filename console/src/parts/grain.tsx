@@ -51,6 +51,11 @@ export function count(number: number): string {
   return number.toLocaleString('en');
 }
 
+/** A number with its noun: `1 grain`, `1,200 entries`. */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
 
 export function bytesText(bytes: number): string {

@@ -10,7 +10,7 @@ import { loadUws } from '../../server/http/uws-loader.ts';
 import { networkDiskOf } from '../../server/network-disk.ts';
 import { readServerFile } from '../../server/server-file.ts';
 import { failureOf } from '../failure.ts';
-import { bytes } from '../output.ts';
+import { bytes, counted } from '../output.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const DAY_MS = 86_400_000;
@@ -126,8 +126,8 @@ function certificates({ tlsCert, tlsKey }: Config, nowMs: number): readonly Find
       return [fail(check, `${tlsCert} is not valid before ${certificate.validFrom}`, 'Check the clock.')];
     const renew = 'Renew it, and restart the server.';
     if (days < 0) return [fail(check, `${tlsCert} expired on ${certificate.validTo}`, renew)];
-    if (days < CERTIFICATE_DAYS_MIN) return [warn(check, `${tlsCert} expires in ${days} days`, renew)];
-    return [ok(check, `${tlsCert} is valid for ${days} days.`)];
+    if (days < CERTIFICATE_DAYS_MIN) return [warn(check, `${tlsCert} expires in ${counted(days, 'day')}`, renew)];
+    return [ok(check, `${tlsCert} is valid for ${counted(days, 'day')}.`)];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return [fail(check, `The certificate or its key cannot be read: ${reason}`, 'Check --tls-cert and --tls-key.')];
@@ -162,7 +162,7 @@ async function store({ store: url, keyStore }: Config): Promise<readonly Finding
     if (version === 0)
       return [ok(check, 'The database is reached, and has no tables yet: the first start makes them.')];
     const held = nodes.length === 0 ? 'no node serves them' : `served by ${nodes.map(({ node }) => node).join(', ')}`;
-    return [ok(check, `The database has ${shards} shards in tables of version ${version}; ${held}.`)];
+    return [ok(check, `The database has ${counted(shards, 'shard')} in tables of version ${version}; ${held}.`)];
   } catch (error) {
     const { text } = failureOf(error);
     return [fail(check, text, 'Check GRANARY_STORE, the database, and granary store check.')];

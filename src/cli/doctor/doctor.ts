@@ -6,7 +6,7 @@ import { readConfig } from '../../server/config.ts';
 import { EXIT } from '../exit-codes.ts';
 import { failureOf } from '../failure.ts';
 import { backupsIn } from '../kept-backups.ts';
-import { number, printable, printJson, printLine } from '../output.ts';
+import { counted, printable, printJson, printLine } from '../output.ts';
 import { rehearse } from '../restore/rehearsal.ts';
 import { checksOf } from './checks.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -48,9 +48,9 @@ async function backupFinding(folder: string | undefined, place: Place): Promise<
   if (newest === undefined) return fail(check, `${path} holds no backup`, 'Make one: granary backup --to DIR.');
   try {
     const { grains, findings } = await rehearse(resolve(path, newest), place);
-    if (findings === 0) return ok(check, `${newest} can be restored: ${number(grains)} grains, no problem found.`);
+    if (findings === 0) return ok(check, `${newest} can be restored: ${counted(grains, 'grain')}, no problem found.`);
     const action = 'Make a new backup, and run granary verify on the server.';
-    return fail(check, `${newest} can be restored, with ${findings} problems in it`, action);
+    return fail(check, `${newest} can be restored, with ${counted(findings, 'problem')} in it`, action);
   } catch (error) {
     const { code, text } = failureOf(error);
     const action = 'Make a new backup. If its master key is kept elsewhere, give --master-key-file.';

@@ -3,7 +3,7 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { Failure, failureOf } from '../failure.ts';
-import { bytes, duration, number, printJson, printLine, printPairs, printTable } from '../output.ts';
+import { bytes, counted, duration, number, printJson, printLine, printPairs, printTable } from '../output.ts';
 
 export interface LineError {
   readonly line: number;
@@ -81,7 +81,7 @@ export class ImportReport {
       ['took', `${duration(ms)}, ${number(Math.round((done / ms) * 1000))} grains/s, ${bytes(this.bytes)}`],
     ]);
     this.#printMemories();
-    for (const [note, count] of this.#notes) printLine(`Note (${number(count)} lines): ${note}`);
+    for (const [note, count] of this.#notes) printLine(`Note (${counted(count, 'line')}): ${note}`);
     this.printErrors('line');
   }
 
@@ -106,7 +106,8 @@ export class ImportReport {
     printLine();
     const largest = [...this.byMemory].sort(([, one], [, other]) => other - one);
     printTable([{ title: 'memory' }, { title: 'grains', align: 'right' }], largest.slice(0, MEMORIES_SHOWN));
-    if (largest.length > MEMORIES_SHOWN) printLine(`and ${number(largest.length - MEMORIES_SHOWN)} more memories`);
+    if (largest.length > MEMORIES_SHOWN)
+      printLine(`and ${counted(largest.length - MEMORIES_SHOWN, 'more memory', 'more memories')}`);
   }
 
   /** `place`: the unit that error numbers count. */

@@ -10,7 +10,7 @@ import { readServerFile } from '../../server/server-file.ts';
 import { VERSION } from '../../server/version.ts';
 import { UPGRADE_EXIT } from '../exit-codes.ts';
 import { Failure, failureOf, usage } from '../failure.ts';
-import { bytes, number, printable, printJson, printLine, printTable } from '../output.ts';
+import { bytes, counted, printable, printJson, printLine, printTable } from '../output.ts';
 import { type Format, formatsOf, type Vectors, vectorsOf } from './formats.ts';
 import { type MemoryEmbedder, memoriesOf } from './memories.ts';
 
@@ -132,7 +132,7 @@ function changesOf(formats: readonly Format[], again: readonly Vectors[]): reado
       changes.push({ kind: 'format', message, bytes: 0 });
     }
     if (outdated.files > 0) {
-      const message = `${number(outdated.files)} segment files (${bytes(outdated.bytes)}) of earlier formats are built again from the log: the first start takes longer.`;
+      const message = `Of earlier formats: ${counted(outdated.files, 'segment file')} (${bytes(outdated.bytes)}). The first start builds them again from the log, and takes longer.`;
       changes.push({ kind: 'index', message, bytes: outdated.bytes * SEGMENT_GROWTH });
     }
     if (part === 'write-ahead' && found.length > 0)
@@ -146,7 +146,7 @@ function changesOf(formats: readonly Format[], again: readonly Vectors[]): reado
   if (rows > 0) {
     const names = [...new Set(again.map(({ embedder }) => embedder))].join(', ');
     const size = again.reduce((sum, one) => sum + one.rows * one.dimensions * HALF_FLOAT_BYTES, 0);
-    const message = `${number(rows)} vectors of ${names} are made again by the present embedder, in the background; theirs answer until then.`;
+    const message = `Of ${names}: ${counted(rows, 'vector')}. The present embedder makes them again in the background; the old ones answer until then.`;
     changes.push({ kind: 'vectors', message, bytes: size });
   }
   return changes;

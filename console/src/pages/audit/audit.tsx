@@ -8,7 +8,7 @@ import { Fact, Facts } from '../../parts/cards.tsx';
 import { Code, Empty } from '../../parts/empty.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { DayFilter, dayEnd, dayStart, Filters, TextFilter } from '../../parts/filters.tsx';
-import { count, ExactTime, HashText, Time } from '../../parts/grain.tsx';
+import { count, counted, ExactTime, HashText, Time } from '../../parts/grain.tsx';
 import { ListFoot } from '../../parts/list-foot.tsx';
 import { PageFrame } from '../../parts/page-frame.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -139,7 +139,7 @@ function Verify({ memory }: { readonly memory: string }) {
       {result !== undefined && (
         <span role="status" class={result.valid ? 'good' : 'bad'}>
           {result.valid
-            ? `${count(result.checked)} entries form an intact chain`
+            ? `${counted(result.checked, 'entry forms', 'entries form')} an intact chain`
             : `Entry ${result.firstBadSeq} of partition ${result.partition} does not match its predecessor`}
         </span>
       )}

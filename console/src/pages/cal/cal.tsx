@@ -5,7 +5,7 @@ import { useAsk } from '../../ask.ts';
 import type { PageProps } from '../../page.ts';
 import { Code } from '../../parts/empty.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
-import { count } from '../../parts/grain.tsx';
+import { counted } from '../../parts/grain.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { PageFrame } from '../../parts/page-frame.tsx';
 import { useSession } from '../../session.ts';
@@ -87,9 +87,7 @@ function Answer({ of, memory }: { readonly of: Output<'cal'>; readonly memory: s
   const grains = grainsOf(result);
   return (
     <section class="section">
-      <p role="status">
-        {`${statementType}: ${count(resultCount)} ${resultCount === 1 ? 'item' : 'items'} in ${executionTimeMs.toFixed(1)} ms`}
-      </p>
+      <p role="status">{`${statementType}: ${counted(resultCount, 'item')} in ${executionTimeMs.toFixed(1)} ms`}</p>
       {warnings.length > 0 && (
         <ul class="notes">
           {warnings.map((warning) => (

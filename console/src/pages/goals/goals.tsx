@@ -6,7 +6,7 @@ import type { PageProps } from '../../page.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { ChoiceFilter, Filters, TextFilter } from '../../parts/filters.tsx';
-import { count, Time } from '../../parts/grain.tsx';
+import { count, counted, Time } from '../../parts/grain.tsx';
 import { GrainPanel } from '../../parts/grain-panel/grain-panel.tsx';
 import { ListFoot } from '../../parts/list-foot.tsx';
 import { PageFrame } from '../../parts/page-frame.tsx';
@@ -158,7 +158,7 @@ function Tree({ memory, session, state }: TreeProps) {
     <section class="goal-tree" aria-label={`Goals of the session ${session}`}>
       {value.truncated && (
         <p class="faint">
-          {count(value.shownGoals)} of {count(value.totalGoals)} goals are shown.
+          {count(value.shownGoals)} of {counted(value.totalGoals, 'goal')} are shown.
         </p>
       )}
       <GoalTree nodes={value.roots} state={state} />

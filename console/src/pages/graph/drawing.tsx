@@ -1,5 +1,6 @@
 // Draws a graph, which may grow while it is read.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { counted } from '../../parts/grain.tsx';
 import { theme } from '../../theme.ts';
 import { type Edge, GraphView, type Node } from './view.ts';
 
@@ -51,7 +52,7 @@ export function Drawing({ nodes, edges, isComplete, untilMs, open, onOpen }: Pro
           ref={place}
           class="graph-drawing"
           role="img"
-          aria-label={`${nodes.length} nodes and ${edges.length} edges`}
+          aria-label={`${counted(nodes.length, 'node')} and ${counted(edges.length, 'edge')}`}
         />
       ) : (
         <p class="bad">The graph cannot be drawn here: {fault}. The list beside it has every edge.</p>

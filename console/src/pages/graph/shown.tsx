@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { addressOf, useQuery } from '../../address.ts';
-import { count, Time } from '../../parts/grain.tsx';
+import { counted, Time } from '../../parts/grain.tsx';
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx';
 import { Drawing } from './drawing.tsx';
 import type { Edge, Node } from './view.ts';
@@ -54,7 +54,7 @@ export function Shown({ memory, nodes, edges, isComplete, note, children }: Prop
           onInput={(event) => query.set({ until: event.currentTarget.value }, true)}
         />
         <Time at={new Date(Math.min(untilMs, last))} />
-        <span role="status">{`${count(nodes.length)} nodes, ${count(edges.length)} edges${note}`}</span>
+        <span role="status">{`${counted(nodes.length, 'node')}, ${counted(edges.length, 'edge')}${note}`}</span>
         {children}
       </div>
       <div class="graph-split">

@@ -4,6 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useQuery } from '../../address.ts';
 import { useAsk } from '../../ask.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
+import { counted } from '../../parts/grain.tsx';
 import { useSession } from '../../session.ts';
 import './metrics.css';
 
@@ -89,7 +90,7 @@ function Chart({ title, times, values }: ChartProps) {
     };
   }, [key, title]);
   const last = values.at(-1) ?? 0;
-  const said = `${title}: ${last.toLocaleString('en', { maximumFractionDigits: 1 })} now, of ${values.length} samples`;
+  const said = `${title}: ${last.toLocaleString('en', { maximumFractionDigits: 1 })} now, of ${counted(values.length, 'sample')}`;
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>

@@ -5,7 +5,7 @@ import type { PageProps } from '../../page.ts';
 import { Card, Cards } from '../../parts/cards.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { ChoiceFilter, Filters } from '../../parts/filters.tsx';
-import { count } from '../../parts/grain.tsx';
+import { count, counted } from '../../parts/grain.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { PageFrame } from '../../parts/page-frame.tsx';
@@ -82,7 +82,7 @@ export default function Metrics({ page }: PageProps) {
             />
           </Filters>
           <VirtualTable label="Metrics" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
-          <p class="table-foot" role="status">{`${rows.length} of ${value.total} metrics`}</p>
+          <p class="table-foot" role="status">{`${rows.length} of ${counted(value.total, 'metric')}`}</p>
         </>
       )}
     </PageFrame>

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useQuery } from '../../address.ts';
 import { type Asked, useAsk } from '../../ask.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
-import { count, HashText, Time, TypeName } from '../../parts/grain.tsx';
+import { count, counted, HashText, Time, TypeName } from '../../parts/grain.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { allowed, useSession } from '../../session.ts';
 import { type Hit, ScoreBars, scaleOf } from './scores.tsx';
@@ -61,7 +61,7 @@ function Found({ memory, timed, others }: FoundProps) {
   return (
     <>
       <p class="faint" role="status">
-        {count(results.length)} of {count(totalCandidates)} candidates in {ms.toFixed(0)} ms
+        {count(results.length)} of {counted(totalCandidates, 'candidate')} in {ms.toFixed(0)} ms
         {topicCoverage !== null && `; ${COVERAGE[topicCoverage] ?? topicCoverage}`}
       </p>
       {warnings.length > 0 && (

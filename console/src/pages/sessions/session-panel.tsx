@@ -4,7 +4,7 @@ import { useAsk } from '../../ask.ts';
 import { Fact, Facts } from '../../parts/cards.tsx';
 import { Code } from '../../parts/empty.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
-import { count, Time, TypeName } from '../../parts/grain.tsx';
+import { count, counted, Time, TypeName } from '../../parts/grain.tsx';
 import { LongText } from '../../parts/grain-panel/field-value.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -74,7 +74,7 @@ function Actions({ memory, session }: PartProps) {
   if (value === undefined || value.actions.length === 0) return null;
   return (
     <section class="section">
-      <h3>{value.total === null ? 'Actions' : `${count(value.total)} actions`}</h3>
+      <h3>{value.total === null ? 'Actions' : counted(value.total, 'action')}</h3>
       <ul class="plain-list">
         {value.actions.map(({ hash, createdAt, text, fields }) => (
           <li key={hash}>

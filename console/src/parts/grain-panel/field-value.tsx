@@ -1,7 +1,7 @@
 // The value of a field: text as it is, times as times, everything else as JSON.
 import type { Json } from 'granary-client';
 import { useState } from 'preact/hooks';
-import { ExactTime } from '../grain.tsx';
+import { counted, ExactTime } from '../grain.tsx';
 
 /** Longer texts are cut until the reader wants them: a grain may have a megabyte. */
 const SHOWN_CHARS = 2_000;
@@ -28,7 +28,7 @@ export function LongText({ text, isCode }: { readonly text: string; readonly isC
       </span>
       {left > 0 && (
         <button type="button" class="small" onClick={() => setWhole(true)}>
-          Show {left.toLocaleString('en')} more characters
+          Show {counted(left, 'more character')}
         </button>
       )}
     </>

@@ -7,7 +7,7 @@ import { useAsk } from '../../ask.ts';
 import { allowed, useSession } from '../../session.ts';
 import { Copy } from '../copy.tsx';
 import { ErrorBox } from '../error-box.tsx';
-import { ExactTime, type Grain, HashText, TypeName } from '../grain.tsx';
+import { counted, ExactTime, type Grain, HashText, TypeName } from '../grain.tsx';
 import { Loading } from '../loading.tsx';
 import { Panel } from '../panel.tsx';
 import { Correct } from './correct.tsx';
@@ -145,7 +145,7 @@ function Fields({ grain }: { readonly grain: Grain }) {
         </div>
         <div>
           <dt>size</dt>
-          <dd>{sizeBytes.toLocaleString('en')} bytes</dd>
+          <dd>{counted(sizeBytes, 'byte')}</dd>
         </div>
       </dl>
     </section>

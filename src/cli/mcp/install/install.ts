@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { VERSION } from '../../../server/version.ts';
 import { Failure, usage } from '../../failure.ts';
-import { printJson, printLine, printNote } from '../../output.ts';
+import { counted, printJson, printLine, printNote } from '../../output.ts';
 import type { McpOptions } from '../options.ts';
 import { WORKSPACE_VARIABLES } from '../project.ts';
 import { CLIENT_NAMES, CLIENTS, type ClientName, type ClientRow, entryOf, type Started } from './clients.ts';
@@ -55,11 +55,11 @@ export async function install(name: string, options: InstallOptions, running: Ru
 function toldOf({ tools, memory, namespace, grains, hits }: Seen): string {
   const where = [memory && `memory ${memory}`, namespace && `namespace ${namespace}`].filter(Boolean).join(', ');
   return [
-    `${tools} tools`,
-    where === '' ? undefined : `${where} holds ${grains} grains`,
+    counted(tools, 'tool'),
+    grains === undefined ? where : `${where} holds ${counted(grains, 'grain')}`,
     hits === undefined ? 'no tool recall is offered' : `the recall found ${hits}`,
   ]
-    .filter((part) => part !== undefined)
+    .filter((part) => part !== '')
     .join('; ');
 }
 

@@ -211,7 +211,8 @@ class Writer {
           [basis, jurisdiction].filter((one) => one !== undefined).join(', ') || none,
         ]),
       });
-    if (held.consents > consents.length) blocks.push(note(words.more(consents.length, held.consents)));
+    if (held.consents > consents.length)
+      blocks.push(note(words.more(this.#number(consents.length), this.#number(held.consents))));
     blocks.push(
       paragraph(
         restriction === undefined
@@ -223,7 +224,7 @@ class Writer {
   }
 
   recalls(): Block[] {
-    const { recalls: words, unknown } = this.#texts;
+    const { recalls: words } = this.#texts;
     const { request, recalls, held } = this.#data;
     if (request.userId === undefined) return [];
     const blocks: Block[] = [heading(words.heading)];
@@ -248,7 +249,9 @@ class Writer {
       ]),
     });
     if (held.recalls === null || held.recalls > recalls.length)
-      blocks.push(note(words.more(recalls.length, held.recalls === null ? unknown : this.#number(held.recalls))));
+      blocks.push(
+        note(words.more(this.#number(recalls.length), held.recalls === null ? undefined : this.#number(held.recalls))),
+      );
     return blocks;
   }
 

@@ -50,6 +50,26 @@ test('a language has a text for everything, and no other one', () => {
   assert.match(english, /1,000 days/);
 });
 
+test('one of many is counted in the singular, in each language', () => {
+  const shows = (language: 'en' | 'de', listed: number, recalls: number | null): string => {
+    const data = reportWith(String);
+    const one = data.recalls[0]!;
+    const held = { ...HELD, consents: 1_200, recalls };
+    const { erasure: _, ...request } = data.request;
+    return JSON.stringify(
+      reportDocument({ ...data, request, held, recalls: Array.from({ length: listed }, () => one) }, language).blocks,
+    );
+  };
+  assert.match(shows('en', 1, 40), /The newest of 40 is listed\./);
+  assert.match(shows('de', 1, 40), /Aufgeführt ist der neueste von 40\./);
+  assert.match(shows('en', 2, 1_400), /The newest 2 of 1,400 are listed\./);
+  assert.match(shows('de', 2, 1_400), /Aufgeführt sind die neuesten 2 von 1\.400\./);
+  assert.match(shows('en', 2, null), /The newest 2 are listed\. The total is not known\./);
+  assert.match(shows('de', 2, null), /Aufgeführt sind die neuesten 2\. Die Gesamtzahl ist nicht ermittelt\./);
+  assert.match(shows('en', 1, 1), /The first of 1,200 is listed\./);
+  assert.match(shows('de', 1, 1), /Aufgeführt ist die erste von 1\.200\./);
+});
+
 test('many months are summed up by year', () => {
   const byMonth = Array.from({ length: 60 }, (_, at) => ({
     month: `${2020 + Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, '0')}`,

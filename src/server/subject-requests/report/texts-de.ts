@@ -116,7 +116,7 @@ export const GERMAN: ReportTexts = {
     revoked: 'Widerrufen',
     basis: 'Rechtsgrundlage',
     nothing: 'Es ist keine Einwilligung erfasst.',
-    more: (shown, total) => `Aufgeführt sind die ersten ${shown} von ${total}.`,
+    more: (shown, total) => `Aufgeführt ${shown === '1' ? 'ist die erste' : `sind die ersten ${shown}`} von ${total}.`,
     restricted: (time, by, reason) =>
       `Die Verarbeitung ist seit ${time} eingeschränkt, veranlasst durch ${by}${reason === '' ? '' : `: ${reason}`}.`,
     notRestricted: 'Die Verarbeitung ist nicht eingeschränkt.',
@@ -137,7 +137,10 @@ export const GERMAN: ReportTexts = {
       cal: 'Abfrage',
     },
     nothing: 'Es ist kein Abruf über die Person aufgezeichnet.',
-    more: (shown, total) => `Aufgeführt sind die neuesten ${shown} von ${total}.`,
+    more: (shown, total) => {
+      const listed = `Aufgeführt ${shown === '1' ? 'ist der neueste' : `sind die neuesten ${shown}`}`;
+      return total === undefined ? `${listed}. Die Gesamtzahl ist nicht ermittelt.` : `${listed} von ${total}.`;
+    },
     afterErasure: 'Nach einer Löschung nennen die Aufzeichnungen von Abrufen die Person nicht mehr.',
   },
   acts: {

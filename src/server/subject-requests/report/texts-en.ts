@@ -115,7 +115,7 @@ export const ENGLISH: ReportTexts = {
     revoked: 'Withdrawn',
     basis: 'Lawful basis',
     nothing: 'No consent is on record.',
-    more: (shown, total) => `The first ${shown} of ${total} are listed.`,
+    more: (shown, total) => `The first ${shown === '1' ? `of ${total} is` : `${shown} of ${total} are`} listed.`,
     restricted: (time, by, reason) =>
       `Processing has been restricted since ${time}, by ${by}${reason === '' ? '' : `: ${reason}`}.`,
     notRestricted: 'Processing is not restricted.',
@@ -136,7 +136,13 @@ export const ENGLISH: ReportTexts = {
       cal: 'query',
     },
     nothing: 'There is no record of a recall about the person.',
-    more: (shown, total) => `The newest ${shown} of ${total} are listed.`,
+    more: (shown, total) => {
+      const newest = shown === '1' ? 'The newest' : `The newest ${shown}`;
+      const areListed = shown === '1' ? 'is listed' : 'are listed';
+      return total === undefined
+        ? `${newest} ${areListed}. The total is not known.`
+        : `${newest} of ${total} ${areListed}.`;
+    },
     afterErasure: 'After an erasure, the records of recalls no longer name the person.',
   },
   acts: {

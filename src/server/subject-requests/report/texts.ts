@@ -70,7 +70,7 @@ export interface ReportTexts {
     readonly revoked: string;
     readonly basis: string;
     readonly nothing: string;
-    readonly more: (shown: number, total: number) => string;
+    readonly more: (shown: string, total: string) => string;
     readonly restricted: (time: string, by: string, reason: string) => string;
     readonly notRestricted: string;
   };
@@ -83,7 +83,7 @@ export interface ReportTexts {
     readonly results: string;
     readonly modes: Readonly<Record<string, string>>;
     readonly nothing: string;
-    readonly more: (shown: number, total: string) => string;
+    readonly more: (shown: string, total: string | undefined) => string;
     readonly afterErasure: string;
   };
   readonly acts: {
