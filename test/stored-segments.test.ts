@@ -8,8 +8,11 @@ import { type TestContext, test } from 'node:test';
 import { MERGE_FANOUT } from '../src/engine/base/limits.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import type { SegmentChange } from '../src/engine/index/shard-index.ts';
+import { FORMAT_VERSION } from '../src/engine/log/format.ts';
 import { Database } from '../src/engine/log/postgres/database.ts';
 import { migrate } from '../src/engine/log/postgres/migrate.ts';
+import { hasDigest } from '../src/engine/log/postgres/stored-files.ts';
+import { fetchAhead } from '../src/engine/maintain/housekeeping/fetch-ahead.ts';
 import { embedAll, embedderOf } from './support/letters.ts';
 import { testDatabase } from './support/postgres.ts';
 import { addBelief, contextOf, openShard, recalled, settingsOf, until } from './support/shard.ts';
@@ -19,6 +22,7 @@ const context = contextOf(1);
 
 interface Place {
   readonly root: string;
+  readonly url: string;
   readonly database: Database;
   open(node: string): Promise<Engine>;
 }
@@ -34,7 +38,7 @@ function onPlace(name: string, run: (place: Place, t: TestContext) => Promise<vo
     await migrate(database, 1);
     const open = (node: string): Promise<Engine> =>
       openShard(join(root, node), { database: { url: found.url, node, leaseMs: 60_000 }, sealVectors: 8 });
-    await run({ root, database, open }, t);
+    await run({ root, url: found.url, database, open }, t);
   });
 }
 
@@ -230,3 +234,44 @@ onPlace('a merged segment is uploaded before it takes the place of others', asyn
   assert.deepEqual(lacking, [0]);
   await engine.close();
 });
+
+onPlace(
+  'a node that fetches a shard ahead finds all of it when it takes the shard, and no wait for uploads comes between',
+  async (place) => {
+    const first = await place.open('a');
+    const hashes = await fill(first);
+    await first.prepareMove();
+    const ahead = {
+      directory: join(place.root, 'b', 'shard-0'),
+      stamp: { formatVersion: FORMAT_VERSION, shard: 0, shards: 1 },
+      database: { url: place.url, node: 'b', leaseMs: 60_000 },
+    };
+    await fetchAhead(ahead);
+    for (const { name, digest } of await rowsIn(place))
+      assert.ok(await hasDigest(join(ahead.directory, name), digest), name);
+    // The owner goes on: it adds, erases, rewrites segments, and seals.
+    hashes.push(await addBelief(first, 1, { subject: 'more', object: 'thing more' }));
+    await first.write('compact', context, {});
+    hashes.push(await addBelief(first, 1, { subject: 'late', object: 'thing late' }));
+    // Once more, from what is here.
+    await fetchAhead(ahead);
+    const [gone] = hashes.splice(0, 1);
+    await first.write('forget', context, { hashes: [gone!], check: false });
+    hashes.push(await addBelief(first, 1, { subject: 'last', object: 'thing last' }));
+    await first.prepareMove();
+    const [uploads, tail] = [first.store.uploads!, first.store.index.tailGrains];
+    uploads.settleWithin = () => assert.fail('a close after that waits for no upload');
+    hashes.push(await addBelief(first, 1, { subject: 'unsealed', object: 'thing unsealed' }));
+    await first.close();
+    assert.equal(tail, 0);
+
+    const second = await place.open('b');
+    assert.equal(second.store.index.tailGrains, 1, 'only what came last is replayed');
+    assert.deepEqual(recalled(second, 1, 'thing').sort(), [...hashes].sort());
+    assert.deepEqual((await second.write('verify', context, {})).findings, []);
+    assert.deepEqual(second.read('health', context, undefined as never).reasons, []);
+    await second.write('compact', context, {});
+    await assertStored(place, 'b', second);
+    await second.close();
+  },
+);

@@ -1,11 +1,18 @@
 // The entry point of one shard's engine. Reads answer synchronously from published state, writes queue into groups,
 // long calls run in slices. `shards/` calls it, from a worker thread or directly.
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from './base/clock.ts';
 import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
-import { DATABASE_CLOSING_MS, OPENED_CACHE_BYTES, REPLAY_TURN_MS, UPLOAD_CLOSE_MS } from './base/limits.ts';
+import {
+  DATABASE_CLOSING_MS,
+  MOVE_PREPARED_MS,
+  MOVE_UPLOAD_MS,
+  OPENED_CACHE_BYTES,
+  REPLAY_TURN_MS,
+  UPLOAD_CLOSE_MS,
+} from './base/limits.ts';
 import { isSettledWithin } from './base/settled-within.ts';
 import {
   CALL_ROWS,
@@ -27,17 +34,13 @@ import { HeapBudget } from './index/heap-budget.ts';
 import type { Sealer } from './index/sealing.ts';
 import { ShardIndex } from './index/shard-index.ts';
 import { VectorIndex } from './index/vectors/vector-index.ts';
-import { holdsBuckets } from './keys/bucket-files.ts';
 import type { Buckets } from './keys/buckets.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { MasterKey } from './keys/master-key.ts';
 import { FixedRecordsLog } from './log/fixed-records.ts';
 import { FORMAT_VERSION, OLDEST_FORMAT } from './log/format.ts';
-import { type LogStamp, openLmdbLog } from './log/lmdb/lmdb-log.ts';
 import type { Log } from './log/log.ts';
 import type { DatabaseOptions } from './log/postgres/postgres-log.ts';
-import type { StoredFiles } from './log/postgres/stored-files.ts';
-import { openWalLog } from './log/wal/wal-log.ts';
 import type { WriteAheadOptions } from './log/wal/write-ahead.ts';
 import type { Door } from './maintain/compliance/door.ts';
 import { fetchMissing, uploadsOf, VECTORS_FOLDER } from './maintain/housekeeping/downloads.ts';
@@ -47,6 +50,7 @@ import { Repairs } from './maintain/housekeeping/repairs.ts';
 import { replayAfter } from './maintain/housekeeping/replay.ts';
 import { liveSegmentsDirectory } from './maintain/housekeeping/segments-directory.ts';
 import { inSlices } from './maintain/housekeeping/slices.ts';
+import { openStored, stampOf } from './maintain/housekeeping/stored.ts';
 import { shardHealth } from './maintain/reports/health.ts';
 import { audited, auditRefusedRead, isAudited } from './read-audit.ts';
 import { type AtOnce, readCalls, recordCalls } from './reads.ts';
@@ -112,6 +116,8 @@ export class Engine {
   readonly #rebuildServices: RebuildServices;
   readonly #repairs: Repairs;
   #longCalls = 0;
+  /** When it was prepared for another node last. */
+  #preparedMs = Number.NEGATIVE_INFINITY;
   #fatal: EngineError | undefined;
 
   private constructor(store: Store, options: EngineOptions, openIndex: OpenIndex) {
@@ -161,7 +167,7 @@ export class Engine {
   static async open(options: EngineOptions): Promise<Engine> {
     makeFolder(options.directory);
     const { shard, shards } = options;
-    const stamp = { formatVersion: FORMAT_VERSION, readsFrom: OLDEST_FORMAT, shard, shards };
+    const stamp = stampOf(shard, shards);
     const { stored, buckets, files } = await openStored(stamp, options);
     const log = new FixedRecordsLog(stored, isAuditRecord);
     let engine: Engine | undefined;
@@ -176,6 +182,15 @@ export class Engine {
       await (engine === undefined ? log.close() : engine.abandon());
       throw error;
     }
+  }
+
+  /**
+   * Fetches log, segments and vectors of a shard that this node takes soon, while another node owns it. Rejects with STO-E001.
+   */
+  static async fetchAhead({ directory, shard, shards, database }: EngineOptions): Promise<void> {
+    if (database === undefined) return;
+    const { fetchAhead } = await import('./maintain/housekeeping/fetch-ahead.ts');
+    await fetchAhead({ directory, stamp: stampOf(shard, shards), database });
   }
 
   static #over(log: Log, buckets: Buckets | undefined, options: EngineOptions): Engine {
@@ -357,23 +372,35 @@ export class Engine {
     return this.#longCalls;
   }
 
+  /**
+   * Seals, and brings what was sealed to the database, while calls go on. A close soon after leaves the few records that came
+   * meanwhile to the next owner, who replays them. Resolves in any case.
+   */
+  async prepareMove(): Promise<void> {
+    await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
+    await this.#sealVectors();
+    await this.store.uploads?.settleWithin(MOVE_UPLOAD_MS);
+    this.#preparedMs = performance.now();
+  }
+
   /** Answers queued calls, seals the tails and closes the files. */
   async close(): Promise<void> {
     this.store.eventBell.close();
     this.store.log.closing?.();
     await this.#repairs.idle();
     const { poisoned, lapsed } = this.store.log;
+    const isPrepared = performance.now() - this.#preparedMs < MOVE_PREPARED_MS;
     if (this.#fatal === undefined && poisoned === undefined && lapsed === undefined) {
       await writeTrail(this.#queue).catch(() => undefined);
       await this.#queue.idle();
       // If the seal fails, the next open replays the records.
-      await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
+      if (!isPrepared) await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
       await this.#housekeeper.pause();
       await this.#sealVectors();
-      await this.store.uploads?.settleWithin(UPLOAD_CLOSE_MS);
+      if (!isPrepared) await this.store.uploads?.settleWithin(UPLOAD_CLOSE_MS);
     } else this.#queue.fail(new EngineError('STO-E002', 'the shard is shut: its log takes nothing any more'));
     // One that waits for a database that does not answer changes nothing later: the shard has another token by then.
-    await isSettledWithin(Promise.resolve(this.store.uploads?.stop()), DATABASE_CLOSING_MS);
+    await isSettledWithin(Promise.resolve(this.store.uploads?.stop()), isPrepared ? 0 : DATABASE_CLOSING_MS);
     await this.store.index.endSeal();
     this.store.vectors.close();
     this.store.index.close();
@@ -402,29 +429,4 @@ export class Engine {
       if (!(error instanceof EngineError)) throw error;
     }
   }
-}
-
-/** The shard's log, and its keys where they are not in files. */
-async function openStored(stamp: LogStamp, options: EngineOptions): Promise<Stored> {
-  const directory = join(options.directory, 'log');
-  const { log, database, keysDirectory, writeAhead, isAlone } = options;
-  if (log !== undefined) return { stored: log };
-  if (database !== undefined) {
-    // Loaded only where a database is named.
-    const { openPostgresShard } = await import('./log/postgres/postgres-log.ts');
-    const { StagedBuckets } = await import('./keys/staged-buckets.ts');
-    const { log: stored, keySlots, files } = await openPostgresShard(directory, stamp, database, options.directory);
-    return { stored, buckets: new StagedBuckets(basename(keysDirectory), keySlots), files };
-  }
-  // Keys exist only for an existing log. Creating a new log next to them would hide the loss behind an empty shard.
-  const exists = holdsBuckets(keysDirectory);
-  if (writeAhead === undefined) return { stored: openLmdbLog(directory, { stamp, exists }) };
-  return { stored: openWalLog(directory, { stamp, exists, writeAhead, isAlone }) };
-}
-
-interface Stored {
-  readonly stored: Log;
-  readonly buckets?: Buckets | undefined;
-  /** Of a shard in a database. */
-  readonly files?: StoredFiles | undefined;
 }

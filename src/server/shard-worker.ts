@@ -2,7 +2,7 @@
 // is no worker.
 import { availableParallelism } from 'node:os';
 import { Engine } from '../engine/engine.ts';
-import type { OpenEngine } from '../shards/transport/engine-door.ts';
+import type { FetchShard, OpenEngine } from '../shards/transport/engine-door.ts';
 import { SealThread } from '../shards/transport/seal-client.ts';
 import { serveShards } from '../shards/transport/worker.ts';
 import { CODECS } from './operations/codecs.ts';
@@ -18,4 +18,6 @@ const sealer =
 export const openEngine: OpenEngine = (options, { onBug, isAlone, betweenGroups }) =>
   Engine.open({ ...options, onFatal: onBug, isAlone, betweenGroups, sealer });
 
-export default serveShards({ openEngine, codecs: CODECS });
+export const fetchShard: FetchShard = (options) => Engine.fetchAhead(options);
+
+export default serveShards({ openEngine, fetchShard, codecs: CODECS });

@@ -347,6 +347,16 @@ export const FRONT_CONNECTIONS_MAX = 20_000;
 export const FRONT_WAIT_MS = 60_000;
 export const FRONT_CONNECT_MS = 3_000;
 export const FRONT_RETRY_MS = 50;
+/**
+ * Before a shard moves: how often its owner looks whether the next one has fetched it, how often that one tells that it goes on,
+ * and the silence after which the shard moves anyway.
+ */
+export const MOVE_LOOK_MS = 20;
+export const MOVE_TELL_MS = 500;
+export const MOVE_SILENT_MS = 3_000;
+/** The longest that a shard waits for its uploads before it moves; and how long it counts as prepared after that. */
+export const MOVE_UPLOAD_MS = 5_000;
+export const MOVE_PREPARED_MS = 5_000;
 /** Shards that a node takes at the same time. */
 export const SHARDS_TAKEN_MAX = 4;
 /** How long calls wait for a shard that moves between nodes, and how many for one shard; beyond: LIM-E001. */

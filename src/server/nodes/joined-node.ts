@@ -74,7 +74,13 @@ export class JoinedNode {
     };
     const { host, port } = parseHostPort(config.nodeListen!); // startNode asks for it
     const listener = await LinkListener.start(
-      { self, secrets, shards: routes.map(({ here }) => here), onLook: () => ownership.wake(), log },
+      {
+        self,
+        secrets,
+        shards: routes.map(({ here }) => here),
+        onLook: (from, notice) => ownership.heard(from, notice),
+        log,
+      },
       host,
       port,
     );
@@ -95,7 +101,7 @@ export class JoinedNode {
       set: pool,
       leases,
       callerAt: (node, shard) => peerOf(node).shard(shard),
-      wakeNode: (node) => peerOf(node).look(),
+      tellNode: (node, notice) => peerOf(node).look(notice),
       log,
     });
     lifecycle.opened('ownership of shards', () => ownership.stop(NODE_HAND_OVER_MS));
@@ -137,6 +143,8 @@ function sharedBy(pool: ShardSet, callers: readonly RawShardCaller[]): ShardSet 
     caller: (shard) => callers[shard]!,
     open: (shard) => pool.open(shard),
     shut: (shard) => pool.shut(shard),
+    fetch: (shard) => pool.fetch(shard),
+    prepare: (shard) => pool.prepare(shard),
     isOpen: (shard) => pool.isOpen(shard),
     health: () => pool.health(),
     loads: () => pool.loads(),

@@ -93,8 +93,8 @@ async function startLocal(
   options: Omit<LocalOptions, 'openEngine' | 'codecs' | 'onBroken'>,
   { onBroken }: Starting['deps'],
 ): Promise<ShardSet> {
-  const { openEngine } = await import('../shard-worker.ts');
-  return LocalShards.start({ ...options, openEngine, codecs: CODECS, onBroken });
+  const { openEngine, fetchShard } = await import('../shard-worker.ts');
+  return LocalShards.start({ ...options, openEngine, fetchShard, codecs: CODECS, onBroken });
 }
 
 /** Registered after the parts that need no call, so that calls under way are answered before those close. */

@@ -57,6 +57,7 @@ async function setUp(t: TestContext) {
         database: { url: found.url, node: id, leaseMs: LEASE_MS, leases: leases.buffer },
       }),
       openEngine: (options, { onBug }) => Engine.open({ ...options, onFatal: onBug }),
+      fetchShard: (options) => Engine.fetchAhead(options),
       codecs: { [ADD_CODEC]: addCodec },
       log: { info: () => undefined, error: () => undefined },
     });
@@ -73,7 +74,7 @@ async function setUp(t: TestContext) {
       set,
       leases,
       callerAt: (node, shard) => nodes.get(node.id)!.routes[shard]!.here,
-      wakeNode: (node) => nodes.get(node.id)?.ownership.wake(),
+      tellNode: (node, notice) => nodes.get(node.id)?.ownership.heard(id, notice),
       log: {
         info: () => undefined,
         error: (fields, message) => t.diagnostic(`${id}: ${message} ${JSON.stringify(fields)}`),
@@ -225,12 +226,14 @@ test('a shard that cannot be opened is tried again, and not at once', async (t) 
         return Promise.reject(new EngineError('STO-E001', 'no room'));
       },
       shut: () => Promise.resolve(),
+      fetch: () => Promise.resolve(),
+      prepare: () => Promise.resolve(),
       isOpen: () => false,
       caller: () => assert.fail('nothing is open'),
     },
     leases: LeaseTable.of(1),
     callerAt: () => assert.fail('there is no other node'),
-    wakeNode: () => undefined,
+    tellNode: () => undefined,
     log: { info: () => undefined, error: (_, message) => void told.push(message) },
   });
   await ownership.start();

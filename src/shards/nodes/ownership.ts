@@ -17,6 +17,8 @@ import {
 import type { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
 import type { RawShardCaller } from '../transport/client.ts';
 import type { ShardSet, ShardSetLog } from '../transport/shard-set.ts';
+import type { ShardNotice } from './link/notice.ts';
+import { Moves } from './moves.ts';
 import type { RoutedShard } from './routed-shard.ts';
 import { nextHandOver, type Owners, spread, toTake } from './spread.ts';
 
@@ -27,12 +29,12 @@ export interface OwnershipOptions {
   /** By shard. */
   readonly routes: readonly RoutedShard[];
   /** Its shards are opened when they are asked for. */
-  readonly set: Pick<ShardSet, 'open' | 'shut' | 'isOpen' | 'caller'>;
+  readonly set: Pick<ShardSet, 'open' | 'shut' | 'isOpen' | 'caller' | 'fetch' | 'prepare'>;
   readonly leases: LeaseTable;
   /** A caller for the shard of another node. */
   readonly callerAt: (node: FleetNode, shard: number) => RawShardCaller;
-  /** Tells another node to look at the owners at once. */
-  readonly wakeNode: (node: FleetNode) => void;
+  /** Tells another node to look at the owners at once, and what is to be done for a shard. */
+  readonly tellNode: (node: FleetNode, notice?: ShardNotice) => void;
   readonly log: ShardSetLog;
 }
 
@@ -43,6 +45,7 @@ export class Ownership {
   /** Shards that could not be opened: why, told once for each reason, and when the next attempt may come. */
   readonly #refused = new Map<number, { readonly reason: string; readonly againMs: number }>();
   readonly #tasks = new Set<Promise<void>>();
+  readonly #moving: Moves;
   #fleet: Fleet = { nodes: [], shards: [] };
   #lookedMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
@@ -56,6 +59,12 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
+    const { set, tellNode, leases } = options;
+    this.#moving = new Moves({
+      set,
+      tellNode,
+      isDue: (shard, to) => !leases.isSpoiled(shard) && spread(this.#live(), this.#owners())[shard] === to,
+    });
   }
 
   /** The nodes and shards as they were seen last, and how many milliseconds ago. */
@@ -77,6 +86,17 @@ export class Ownership {
     if (this.#looking === undefined) this.#lookIn(NODE_LOOK_SOON_MS);
   }
 
+  /** For what another node tells. */
+  heard(from: string, notice: ShardNotice | undefined): void {
+    if (notice !== undefined) {
+      const node = this.#live().find(({ id }) => id === from);
+      if (notice.kind !== 'fetch') this.#moving.heard(from, notice);
+      else if (node !== undefined && this.#options.routes[notice.shard]?.route.kind === 'there' && !this.#isLeaving)
+        this.#moving.fetch(node, notice.shard);
+    }
+    this.wake();
+  }
+
   /**
    * Hands all shards over, as long as other nodes can take them and for `handOverMs` at most, gives the rest back and removes
    * the node's entry.
@@ -94,6 +114,7 @@ export class Ownership {
       await new Promise((resolve) => setTimeout(resolve, NODE_LOOK_SOON_MS));
     }
     this.#isOver = true;
+    await this.#moving.end();
     clearTimeout(this.#timer);
     clearInterval(this.#beat);
     await this.#looking;
@@ -237,6 +258,7 @@ export class Ownership {
     const { set, log } = this.#options;
     const { shard } = route;
     try {
+      await this.#moving.fetchOf(shard);
       await set.open(shard);
       this.#refused.delete(shard);
       route.set({ kind: 'here', caller: set.caller(shard) });
@@ -253,14 +275,15 @@ export class Ownership {
 
   /** One at a time, so that most shards serve while the shares change. */
   #handOver(targets: Owners, owners: Owners): void {
-    const { self, routes, wakeNode, log } = this.#options;
+    const { self, routes, tellNode, log } = this.#options;
     const shard = nextHandOver(targets, owners, self.id);
     if (shard === undefined || this.#busy.size > 0) return;
     const route = routes[shard]!;
     const next = this.#fleet.nodes.find(({ id }) => id === targets[shard]);
     this.#run(route, async () => {
+      if (next !== undefined && !(await this.#moving.prepared(next, shard))) return;
       await this.#shut(route);
-      if (next !== undefined) wakeNode(next);
+      if (next !== undefined) tellNode(next);
       log.info({ shard, to: next?.id }, 'this node has handed a shard over');
     });
   }

@@ -22,6 +22,8 @@ export interface EngineDoor {
   maintain(budgetMs: number): boolean;
   /** Number of unanswered writes and long calls. */
   readonly pendingWrites: number;
+  /** Seals, and brings what was sealed to the database, while calls go on. A close then takes little time. Absent where no shard moves. */
+  prepareMove?(): Promise<void>;
   /** Answers pending calls, seals the tails and closes the files. */
   close(): Promise<void>;
 }
@@ -35,6 +37,9 @@ export interface EngineThread {
   /** Reads what has arrived and runs it. Called between two groups of writes; absent where nothing can have arrived. */
   readonly betweenGroups?: (() => void) | undefined;
 }
+
+/** Fetches what a node needs to open a shard, while another node owns it. Rejects with EngineError. */
+export type FetchShard = (options: EngineOptions) => Promise<void>;
 
 /** Opens a shard from disk. Rejects with EngineError if that fails. */
 export type OpenEngine = (options: EngineOptions, thread: EngineThread) => Promise<EngineDoor>;

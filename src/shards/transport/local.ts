@@ -6,7 +6,7 @@ import { CLOSE_MS, SHARDS_MAX, SHARED_TURN_MS, SLICE_MS } from '../../engine/bas
 import { BatchRunner, isCounted } from './batch-runner.ts';
 import { type RawShardCaller, ShardClient } from './client.ts';
 import type { ShardCodecs } from './codec.ts';
-import type { EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
+import type { EngineOptions, EngineThread, FetchShard, OpenEngine } from './engine-door.ts';
 import { EngineSet } from './engine-set.ts';
 import { Maintenance } from './maintenance.ts';
 import {
@@ -24,6 +24,8 @@ export interface LocalOptions extends OpeningOptions {
   readonly shards: number;
   readonly engineOptions: (shard: number) => EngineOptions;
   readonly openEngine: OpenEngine;
+  /** Default: there is nothing to fetch. */
+  readonly fetchShard?: FetchShard | undefined;
   readonly codecs: ShardCodecs;
   readonly log: ShardSetLog;
   /** Returns the error of a call as its caller gets it. Default: the same. */
@@ -120,6 +122,14 @@ export class LocalShards implements ShardSet {
 
   shut(shard: number): Promise<void> {
     return shut(this.#set, this.#maintenance, shard);
+  }
+
+  async fetch(shard: number): Promise<void> {
+    await this.#options.fetchShard?.(this.#options.engineOptions(shard));
+  }
+
+  async prepare(shard: number): Promise<void> {
+    await this.#set.engines.get(shard)?.prepareMove?.();
   }
 
   isOpen(shard: number): boolean {

@@ -95,6 +95,14 @@ export class ShardPool implements ShardSet {
     return this.#workerOf(shard).change({ kind: 'shut', shard });
   }
 
+  fetch(shard: number): Promise<void> {
+    return this.#workerOf(shard).change({ kind: 'fetch', shard });
+  }
+
+  prepare(shard: number): Promise<void> {
+    return this.#workerOf(shard).change({ kind: 'prepare', shard });
+  }
+
   isOpen(shard: number): boolean {
     return this.#workerOf(shard).opened.has(shard);
   }
@@ -125,9 +133,9 @@ export class ShardPool implements ShardSet {
   }
 }
 
-/** A shard that the thread opens or shuts. */
+/** A step that the thread takes for a shard. */
 interface Change {
-  readonly kind: 'open' | 'shut';
+  readonly kind: 'open' | 'shut' | 'fetch' | 'prepare';
   readonly resolve: () => void;
   readonly reject: (error: EngineError) => void;
 }
@@ -190,10 +198,11 @@ class PoolWorker {
 
   /** One at a time for each shard. */
   change({ kind, shard }: { readonly kind: Change['kind']; readonly shard: number }): Promise<void> {
-    assert(!this.#changes.has(shard), 'a shard is opened or shut, one after the other');
+    assert(!this.#changes.has(shard), 'a shard has one change at a time');
     if (this.#state !== 'serving' || this.#port === undefined)
       return Promise.reject(new EngineError('STO-E002', this.#reason ?? 'the worker of the shard is starting'));
-    const message: ToWorker = kind === 'open' ? { kind, engine: this.#options.engineOptions(shard) } : { kind, shard };
+    const message: ToWorker =
+      kind === 'open' || kind === 'fetch' ? { kind, engine: this.#options.engineOptions(shard) } : { kind, shard };
     this.#port.postMessage(message);
     if (kind === 'shut') this.opened.delete(shard);
     return new Promise((resolve, reject) => this.#changes.set(shard, { kind, resolve, reject }));

@@ -15,6 +15,10 @@ export interface ShardSet {
    * with STO-E002. Rejects with EngineError.
    */
   shut(shard: number): Promise<void>;
+  /** Fetches what this node needs to open a shard soon, while another node has it. Rejects with EngineError. */
+  fetch(shard: number): Promise<void>;
+  /** Seals an open shard and brings it to the database, so that it is shut in little time. Calls go on. Rejects with EngineError. */
+  prepare(shard: number): Promise<void>;
   /** False when the shard was never opened, was shut, or its thread ended and left its opening to the caller. */
   isOpen(shard: number): boolean;
   health(): readonly WorkerHealth[];

@@ -10,7 +10,7 @@ import { assert } from '../../engine/base/assert.ts';
 import { EngineError, type WireError } from '../../engine/base/errors.ts';
 import { BatchRunner } from './batch-runner.ts';
 import type { ShardCodecs } from './codec.ts';
-import type { EngineOptions, EngineThread, OpenEngine } from './engine-door.ts';
+import type { EngineOptions, EngineThread, FetchShard, OpenEngine } from './engine-door.ts';
 import { EngineSet } from './engine-set.ts';
 import { Maintenance } from './maintenance.ts';
 
@@ -29,14 +29,15 @@ export type ToWorker =
   | ShardChange
   /** Acknowledges a message of replies of this many bytes. */
   | { readonly kind: 'taken'; readonly bytes: number };
-/** Answered with `changed`. */
+/** Answered with `changed`. `fetch`: for an `open` soon. `prepare`: for a `shut` soon. */
 type ShardChange =
-  | { readonly kind: 'open'; readonly engine: EngineOptions }
+  | { readonly kind: 'open' | 'fetch'; readonly engine: EngineOptions }
+  | { readonly kind: 'prepare'; readonly shard: number }
   | { readonly kind: 'shut'; readonly shard: number };
 export type FromWorker =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly error: WireError }
-  /** The shard was opened or shut, or could not be. */
+  /** The change of a shard that was asked for is done, or failed. */
   | { readonly kind: 'changed'; readonly shard: number; readonly error?: WireError | undefined }
   | { readonly kind: 'bug'; readonly problem: string; readonly id?: number | undefined }
   /** A bug that failed one call alone. The worker goes on. */
@@ -44,6 +45,8 @@ export type FromWorker =
 
 export interface ServeOptions {
   readonly openEngine: OpenEngine;
+  /** Default: there is nothing to fetch. */
+  readonly fetchShard?: FetchShard | undefined;
   readonly codecs: ShardCodecs;
 }
 
@@ -53,7 +56,7 @@ export const BUG_EXIT_CODE = 70;
 export const FAULT_EXIT_CODE = 71;
 
 /** The function that Piscina runs in the thread. Resolves when the worker is closed. */
-export function serveShards({ openEngine, codecs }: ServeOptions): (task: WorkerTask) => Promise<void> {
+export function serveShards({ openEngine, fetchShard, codecs }: ServeOptions): (task: WorkerTask) => Promise<void> {
   return async ({ port, engines: options, faults }) => {
     assert(!isMainThread, 'shards run in a worker thread');
     const say = (message: FromWorker): void => port.postMessage(message);
@@ -98,7 +101,7 @@ export function serveShards({ openEngine, codecs }: ServeOptions): (task: Worker
       onFault: faults ? onFault : undefined,
     });
     runner = running;
-    const change = changerOf({ set, maintenance, say, onBug });
+    const change = changerOf({ set, maintenance, fetchShard, say, onBug });
     let isClosing = false;
     const closed = new Promise<void>((resolve) => {
       receive = (message) => {
@@ -132,14 +135,23 @@ function onFault(kind: 'throw' | 'exit'): void {
 }
 
 /** Opens and shuts shards as the main thread asks, and tells it what became of that. */
-function changerOf({ set, maintenance, say, onBug }: Changing): (message: ShardChange) => void {
+function changerOf({ set, maintenance, fetchShard, say, onBug }: Changing): (message: ShardChange) => void {
+  const changed = async (message: ShardChange): Promise<void> => {
+    switch (message.kind) {
+      case 'fetch':
+        return fetchShard?.(message.engine);
+      case 'open':
+        await set.open(message.engine);
+        return maintenance.wake();
+      case 'prepare':
+        return set.engines.get(message.shard)?.prepareMove?.();
+      default:
+        return shut(set, maintenance, message.shard);
+    }
+  };
   return (message) => {
-    const shard = message.kind === 'open' ? message.engine.shard : message.shard;
-    const changing =
-      message.kind === 'open'
-        ? set.open(message.engine).then(() => maintenance.wake())
-        : shut(set, maintenance, message.shard);
-    changing.then(
+    const shard = 'engine' in message ? message.engine.shard : message.shard;
+    changed(message).then(
       () => say({ kind: 'changed', shard }),
       (error) => {
         if (error instanceof EngineError) say({ kind: 'changed', shard, error: error.toWire() });
@@ -150,6 +162,7 @@ function changerOf({ set, maintenance, say, onBug }: Changing): (message: ShardC
 }
 
 interface Changing {
+  readonly fetchShard: FetchShard | undefined;
   readonly set: EngineSet;
   readonly maintenance: Maintenance;
   readonly say: (message: FromWorker) => void;

@@ -21,12 +21,15 @@ interface CopyMark {
   readonly store: string;
   readonly token: number;
   readonly mark: string;
+  /** The node has not had the shard since: it only fetched what that owner had. */
+  readonly isAhead?: boolean | undefined;
 }
 
 export interface CopyOptions {
   readonly directory: string;
   readonly stamp: LogStamp;
   readonly store: string;
+  /** As the caller has taken the shard. */
   readonly taken: Taken;
   /**
    * A folder around the copy. All else in it follows from the log as the owner of the copy had it. When another one has had the
@@ -47,25 +50,50 @@ export interface Filled {
  * STO-E001 or an error of the database's library; the copy can be filled again then.
  */
 export async function fillCopy(database: Database, options: CopyOptions): Promise<Filled> {
-  const { directory, stamp, store, taken } = options;
+  const { directory, store, taken } = options;
   const kept = await openTrusted(database, options);
-  if (kept === undefined || readMark(directory)?.token !== taken.token - 1) await deleteDerived(database, options);
+  const before = readMark(directory);
+  if (kept === undefined || before?.token !== taken.token - 1) await deleteDerived(database, options, 'bytes');
+  // They were compared when they were fetched, and names are given once.
+  else if (before.isAhead === true) await deleteDerived(database, options, 'names');
+  const records = await fill(database, options, kept);
+  writeMark(directory, { store, token: taken.token, mark: taken.mark });
+  return { isKept: kept !== undefined, records };
+}
+
+/**
+ * Brings the copy to what the database has, while another node owns the shard and goes on: `taken` is as that owner has it. The
+ * changes that come meanwhile are read when this node takes the shard. Rejects as `fillCopy`.
+ */
+export async function fillCopyAhead(database: Database, options: CopyOptions): Promise<void> {
+  const { directory, store, taken } = options;
+  const kept = await openTrusted(database, options);
+  // Until the end, the copy is that of the mark before, and some changes are in it already.
+  await deleteDerived(database, options, 'bytes');
+  await fill(database, options, kept);
+  writeMark(directory, { store, token: taken.token, mark: taken.mark, isAhead: true });
+}
+
+/** Resolves to the number of records. */
+async function fill(
+  database: Database,
+  { directory, stamp, taken }: CopyOptions,
+  kept: LogFiller | undefined,
+): Promise<number> {
   const filler = kept ?? openNew(directory, stamp);
-  let count: number;
   try {
     const filling = new StoredLog(database, filler, stamp.shard);
     const since = kept?.appends;
     const from = kept?.nextSequence ?? 1;
     if (since !== undefined) await filling.changes(since, from);
-    await filling.records(from);
+    // One that was filled in part before may have some that were removed since.
+    await filling.records(from, { next: taken.next, withRemoved: kept !== undefined });
     await filling.state(since);
     filler.finish(taken.appends, taken.next);
-    count = filling.count;
+    return filling.count;
   } finally {
     await filler.close();
   }
-  writeMark(directory, { store, token: taken.token, mark: taken.mark });
-  return { isKept: kept !== undefined, records: count };
 }
 
 /** The copy, opened, if the database has everything that it holds; undefined when it must be filled from the start. */
@@ -79,7 +107,7 @@ async function openTrusted(
   try {
     filler = new LogFiller(directory, stamp);
     const { appends } = filler;
-    if (appends !== undefined && appends >= taken.pruned && (await isOf(database, stamp.shard, mark, appends)))
+    if (appends !== undefined && appends >= taken.pruned && (await isOf(database, stamp.shard, mark, appends, taken)))
       return filler;
   } catch (error) {
     // A damaged copy is filled again. Without an answer of the database, nothing is known of it.
@@ -93,19 +121,32 @@ async function openTrusted(
 }
 
 /** True when that owner made the append of this number. */
-async function isOf(database: Database, shard: number, { token, mark }: CopyMark, appends: number): Promise<boolean> {
+async function isOf(
+  database: Database,
+  shard: number,
+  { token, mark }: CopyMark,
+  appends: number,
+  taken: Taken,
+): Promise<boolean> {
   const rows = await database.ask(
     (sql) => sql`
       SELECT token, mark, appends FROM granary_owners WHERE shard = ${shard} AND token >= ${token}
       ORDER BY token LIMIT 2`,
   );
   const [own, next] = rows;
-  if (own === undefined || next === undefined) return false;
+  if (own === undefined) return false;
   const isOwner = Number(own['token']) === token && own['mark'].toString('hex') === mark;
-  return isOwner && Number(own['appends']) <= appends && appends <= Number(next['appends']);
+  // The newest owner has the shard still.
+  const last = next === undefined ? taken.appends : Number(next['appends']);
+  return isOwner && Number(own['appends']) <= appends && appends <= last;
 }
 
-async function deleteDerived(database: Database, { directory, derived, stamp }: CopyOptions): Promise<void> {
+/** Keeps files that the database has too: of the same name and size, and of the same `bytes`. */
+async function deleteDerived(
+  database: Database,
+  { directory, derived, stamp }: CopyOptions,
+  compared: 'bytes' | 'names',
+): Promise<void> {
   if (derived === undefined || !existsSync(derived)) return;
   const stored = new Map((await listFiles(database, stamp.shard)).map((file) => [file.name, file]));
   const entries = readdirSync(derived, { recursive: true, withFileTypes: true });
@@ -114,7 +155,8 @@ async function deleteDerived(database: Database, { directory, derived, stamp }: 
     const name = relative(derived, path).replaceAll(sep, '/');
     if (entry.isDirectory() || name.startsWith(`${basename(directory)}/`)) continue;
     const file = stored.get(name);
-    const isStored = file !== undefined && statSync(path).size === file.bytes && (await hasDigest(path, file.digest));
+    const isSame = file !== undefined && statSync(path).size === file.bytes;
+    const isStored = isSame && (compared === 'names' || (await hasDigest(path, file.digest)));
     if (!isStored) rmSync(path, { force: true });
   }
   for (const entry of entries) if (entry.isDirectory()) syncDirectory(join(entry.parentPath, entry.name));
@@ -181,12 +223,19 @@ export class StoredLog {
     });
   }
 
-  records(from: Sequence): Promise<void> {
+  /** Records from `from` to before `next`. */
+  records(
+    from: Sequence,
+    {
+      next = Number.MAX_SAFE_INTEGER,
+      withRemoved = false,
+    }: { readonly next?: Sequence; readonly withRemoved?: boolean } = {},
+  ): Promise<void> {
     return this.#records(
       from - 1,
       (sql, after, limit) => sql`
         SELECT sequence, frame FROM granary_records WHERE shard = ${this.#shard} AND sequence > ${after}
-          AND frame IS NOT NULL
+          AND sequence < ${next} AND (${withRemoved} OR frame IS NOT NULL)
         ORDER BY sequence LIMIT ${limit}`,
     );
   }

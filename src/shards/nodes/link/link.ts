@@ -2,7 +2,7 @@
 //
 //   requests   f64 the sender's monotonic clock in ms, then a message of requests (../../transport/pack.ts)
 //   replies    a message of replies
-//   look       nothing: the owners of the shards have changed
+//   look       nothing: the owners of the shards have changed; or a notice (./notice.ts)
 //   ping       nothing: sent by each side while it has nothing else to say
 import type { Socket } from 'node:net';
 import { EngineError } from '../../../engine/base/errors.ts';

@@ -8,6 +8,7 @@ import type { ShardSetLog } from '../../transport/shard-set.ts';
 import { FrameReader, framed } from './frames.ts';
 import { answerHello, type LinkSelf, refusalFrame } from './handshake.ts';
 import { FIRST_FRAME_BYTES_MAX, Link } from './link.ts';
+import { readNotice, type ShardNotice } from './notice.ts';
 import type { LinkTls } from './peer.ts';
 import { RequestRunner } from './request-runner.ts';
 
@@ -17,8 +18,8 @@ export interface LinkListenerOptions {
   readonly tls?: LinkTls | undefined;
   /** By shard: refuses calls of shards that this node does not have. */
   readonly shards: readonly RawShardCaller[];
-  /** Another node says that the owners have changed. */
-  readonly onLook: () => void;
+  /** Another node says that the owners have changed, or what is to be done for a shard. */
+  readonly onLook: (node: string, notice: ShardNotice | undefined) => void;
   readonly log: ShardSetLog;
 }
 
@@ -117,7 +118,7 @@ export class LinkListener {
     const link: Link = new Link(socket, reader, greeted, {
       receive: (kind, bytes) => {
         if (kind === 'requests') runner.run(bytes);
-        else if (kind === 'look') onLook();
+        else if (kind === 'look') onLook(greeted.peer.node, readNotice(bytes));
       },
       ended: () => this.#links.delete(link),
     });

@@ -16,6 +16,7 @@ import type { ShardCodecs } from '../../transport/codec.ts';
 import { FrameReader, framed } from './frames.ts';
 import { CallerHandshake, type LinkSelf } from './handshake.ts';
 import { FIRST_FRAME_BYTES_MAX, Link } from './link.ts';
+import { noticeBytes, type ShardNotice } from './notice.ts';
 import { CLOCK_BYTES } from './request-runner.ts';
 
 /** Certificates for both sides, in PEM form: each side shows one that the authority has signed. */
@@ -84,9 +85,9 @@ export class Peer {
     };
   }
 
-  /** Tells the node to look at the owners of the shards. */
-  look(): void {
-    this.#link?.send('look');
+  /** Tells the node to look at the owners of the shards, and what about. */
+  look(notice?: ShardNotice): void {
+    this.#link?.send('look', noticeBytes(notice));
   }
 
   close(): void {

@@ -1,0 +1,63 @@
+// Fetches a shard's log, segments and vectors to a node that takes the shard soon, while its owner goes on. The few changes that
+// come meanwhile are fetched when the node takes the shard.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeFolder } from '../../base/durable-file.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { LogStamp } from '../../log/lmdb/stamp.ts';
+import { fillCopyAhead } from '../../log/postgres/copy.ts';
+import { Database, databaseError } from '../../log/postgres/database.ts';
+import type { Taken } from '../../log/postgres/lease.ts';
+import { openStore } from '../../log/postgres/migrate.ts';
+import type { DatabaseOptions } from '../../log/postgres/postgres-log.ts';
+import { StoredFiles } from '../../log/postgres/stored-files.ts';
+
+export interface AheadOptions {
+  /** The shard's own, in which nothing is open. */
+  readonly directory: string;
+  readonly stamp: LogStamp;
+  readonly database: DatabaseOptions;
+}
+
+/** Rejects with STO-E001 when the database or the disk fails. A file that the database has not whole is left out. */
+export async function fetchAhead({ directory, stamp, database: { url } }: AheadOptions): Promise<void> {
+  makeFolder(directory);
+  const { shard } = stamp;
+  const database = await Database.shared(url);
+  try {
+    const store = await openStore(database);
+    const taken = await ownerNow(database, shard);
+    // Nobody has had it: there is nothing to fetch.
+    if (taken === undefined) return;
+    const log = join(directory, 'log');
+    await fillCopyAhead(database, { directory: log, stamp, store: store.mark, taken, derived: directory });
+    const files = new StoredFiles(database, { shard, token: taken.token });
+    for (const file of await files.list()) {
+      const path = join(directory, file.name);
+      if (existsSync(path)) continue;
+      makeFolder(dirname(path));
+      await files.fetch(file, path);
+    }
+  } catch (error) {
+    throw error instanceof EngineError ? error : databaseError(`shard ${shard} cannot be fetched`, error);
+  } finally {
+    await database.close();
+  }
+}
+
+async function ownerNow(database: Database, shard: number): Promise<Taken | undefined> {
+  const [row] = await database.ask(
+    (sql) => sql`
+      SELECT shard.token, owner.mark, shard.appends, shard.next, shard.pruned FROM granary_shards AS shard
+      JOIN granary_owners AS owner ON owner.shard = shard.shard AND owner.token = shard.token
+      WHERE shard.shard = ${shard}`,
+  );
+  if (row === undefined) return undefined;
+  return {
+    token: Number(row['token']),
+    mark: row['mark'].toString('hex'),
+    appends: Number(row['appends']),
+    next: Number(row['next']),
+    pruned: Number(row['pruned']),
+  };
+}
