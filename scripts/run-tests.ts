@@ -20,6 +20,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -216,6 +217,26 @@ function shareSites(built: string): void {
   }
 }
 
+/**
+ * One PostgreSQL for all files of the run that use one: its start takes as long as many a file. It starts when the first of
+ * them asks at the socket for its place, and ends with this process.
+ */
+function offerPostgres(path: string): void {
+  let place: Promise<object> | undefined;
+  const server = createServer((socket: Socket) => {
+    socket.on('error', () => undefined);
+    place ??= startPostgres().catch((error: unknown) => ({ error: String(error) }));
+    void place.then((found) => socket.end(JSON.stringify(found)));
+  });
+  server.listen(path);
+  server.unref();
+}
+
+async function startPostgres(): Promise<object> {
+  const { PostgresInstance } = await import('../test/support/postgres.ts');
+  return (await PostgresInstance.start()).place;
+}
+
 for (const path of [...ALONE, ...LONG])
   if (!existsSync(join(ROOT, path))) throw new Error(`scripts/run-tests.ts names ${path}, which is not there`);
 const OWN_FLAG = /^--(cpu$|coverage$|long=)/;
@@ -246,6 +267,9 @@ const preloaded = ['compile-cache.ts', 'hang.ts'].flatMap((name) => ['--import',
 const ungrouped = files.filter((file) => !grouped.includes(file));
 const built = await builtPackage();
 shareSites(built);
+const postgresSocket = join(folder, 'postgres.sock');
+const offersPostgres = process.platform !== 'win32';
+if (offersPostgres) offerPostgres(postgresSocket);
 const runner = spawn(
   process.execPath,
   [NEW_OBJECTS, ...preloaded, '--test', ...flags.filter((flag) => !OWN_FLAG.test(flag)), ...entries, ...ungrouped],
@@ -256,6 +280,7 @@ const runner = spawn(
       ...process.env,
       TEST_BUILD: built,
       ...(showsCpu ? { TEST_CPU_FILE: cpuFile } : {}),
+      ...(offersPostgres ? { TEST_POSTGRES_SOCKET: postgresSocket } : {}),
       TEST_COVERAGE_FOLDER: coverageFolder,
     },
   },

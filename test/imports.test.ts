@@ -9,7 +9,7 @@ import { HttpClient } from './conformance/http-client.ts';
 import { granary } from './support/cli.ts';
 import { startOpenAi } from './support/models/openai.ts';
 import { SOURCES_MAIN } from './support/program.ts';
-import { startServerProcess } from './support/server-process.ts';
+import { type ServerProcess, startServerProcess } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
 const PRELOAD = resolve(import.meta.dirname, 'support', 'loaded-modules.ts');
@@ -50,6 +50,19 @@ async function ran(t: TestContext, words: readonly string[]): Promise<Loaded> {
   const { code, stderr } = await granary(words, { env, main: SOURCES_MAIN });
   assert.equal(code, 0, stderr);
   return loadedIn(folder, 'cli/main.ts');
+}
+
+/** A small server of the sources that notes its modules in the folder. It ends with the test. */
+async function started(t: TestContext, folder: string, flags: readonly string[] = []): Promise<ServerProcess> {
+  const server = await startServerProcess({
+    directory: temporaryDirectory(t),
+    flags: ['--shards', '1', '--workers', '1', ...flags],
+    preload: PRELOAD,
+    ofSources: true,
+    env: { LOADED_MODULES: folder },
+  });
+  t.after(() => server.kill());
+  return server;
 }
 
 /** The files below one of these paths, each of which must exist. */
@@ -99,13 +112,7 @@ test('a command that opens the data itself loads the packages of the server, of 
 
 test('the server and its workers load only what they use', async (t) => {
   const folder = temporaryDirectory(t);
-  const server = await startServerProcess({
-    directory: temporaryDirectory(t),
-    flags: ['--shards', '1', '--workers', '1'],
-    preload: PRELOAD,
-    ofSources: true,
-    env: { LOADED_MODULES: folder },
-  });
+  const server = await started(t, folder);
   await server.stop();
 
   const main = loadedIn(folder, 'server/main.ts');
@@ -145,13 +152,7 @@ test('the clients of models load with the first call of a model, not with a prov
   const folder = temporaryDirectory(t);
   const models = await startOpenAi([{ answer: { text: 'ok' } }]);
   t.after(() => models.close());
-  const server = await startServerProcess({
-    directory: temporaryDirectory(t),
-    flags: ['--shards', '1', '--workers', '1', '--model-url', models.url, '--model', 'scripted'],
-    preload: PRELOAD,
-    ofSources: true,
-    env: { LOADED_MODULES: folder },
-  });
+  const server = await started(t, folder, ['--model-url', models.url, '--model', 'scripted']);
   const loaded = (): string[] =>
     loadedIn(folder, 'server/main.ts').packages.filter((name) => CLIENTS.includes(name) || name === 'ai');
   const http = new HttpClient(server.http, server.key);
@@ -164,13 +165,7 @@ test('the clients of models load with the first call of a model, not with a prov
 
 test('a server without a store loads nothing of PostgreSQL', async (t) => {
   const folder = temporaryDirectory(t);
-  const server = await startServerProcess({
-    directory: temporaryDirectory(t),
-    flags: ['--shards', '1', '--workers', '1'],
-    preload: PRELOAD,
-    ofSources: true,
-    env: { LOADED_MODULES: folder },
-  });
+  const server = await started(t, folder);
   await server.stop();
   for (const entry of ['cli/main.ts', 'server/shard-worker.ts']) {
     const { own, packages } = loadedIn(folder, entry);

