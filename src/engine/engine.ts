@@ -92,6 +92,8 @@ export interface EngineOptions {
   readonly sealer?: Sealer | undefined;
   /** Replaces the LMDB store (simulator). */
   readonly log?: Log | undefined;
+  /** Gets the log of the disk or of the database, and returns the one to use: for tests that inject faults. */
+  readonly wrapLog?: ((log: Log) => Log) | undefined;
   /** Grains in the tail at which a seal begins; tests lower it. */
   readonly sealGrains?: number | undefined;
   /** Vectors in no file at which they are sealed; tests lower it. */
@@ -169,7 +171,7 @@ export class Engine {
     const { shard, shards } = options;
     const stamp = stampOf(shard, shards);
     const { stored, buckets, files } = await openStored(stamp, options);
-    const log = new FixedRecordsLog(stored, isAuditRecord);
+    const log = new FixedRecordsLog(options.wrapLog?.(stored) ?? stored, isAuditRecord);
     let engine: Engine | undefined;
     try {
       const fetched = files === undefined ? undefined : await fetchMissing(files, log, options.directory);

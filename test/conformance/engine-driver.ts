@@ -21,6 +21,7 @@ import { Router } from '../../src/shards/router.ts';
 import { directShard } from '../../src/shards/transport/direct.ts';
 import type { EngineOptions } from '../../src/shards/transport/engine-door.ts';
 import { ShardPool } from '../../src/shards/transport/pool.ts';
+import { migratedDatabase, ON_POSTGRES } from '../support/store.ts';
 import { USED_THREADS } from '../support/used-threads.ts';
 import { Refusal } from './contract.ts';
 import type {
@@ -45,11 +46,16 @@ type Call = <M extends keyof MemoryCalls>(method: M, context: CallContext, input
 type Shape = { readonly shards: number; readonly partitions: number };
 
 const MASTER = Buffer.alloc(32, 9);
+/** Longer than a run. */
+const LEASE_MS = 3_600_000;
 const FEATURES = new Set(['many', 'repeat'] as const);
 
-/** Options of a shard of a new store in `root`. */
-function optionsIn(root: string, shards: number): (shard: number) => EngineOptions {
+/** Options of a shard of a new store in `root`. In a run on PostgreSQL, the store has a database. */
+async function optionsIn(root: string, shards: number): Promise<(shard: number) => EngineOptions> {
+  const url = ON_POSTGRES ? (await migratedDatabase(shards)).url : undefined;
+  const database = url === undefined ? undefined : { url, node: 'conformance', leaseMs: LEASE_MS };
   return (shard) => ({
+    database,
     directory: join(root, `shard-${shard}`),
     keysDirectory: join(root, 'keys', `shard-${shard}`),
     shard,
@@ -76,7 +82,7 @@ function openEngine(options: EngineOptions): Promise<Engine> {
 /** One engine, called as its shard calls it. */
 export async function engineTarget(): Promise<Target> {
   const root = newRoot();
-  const engine = await openEngine(optionsIn(root, 1)(0));
+  const engine = await openEngine((await optionsIn(root, 1))(0));
   const call: Call = async (method, context, input) => {
     // Both sides of the table go by the same method, which TypeScript does not follow through the two doors.
     if (CALL_ROWS[method as Method].kind === 'read')
@@ -92,7 +98,7 @@ export async function engineTarget(): Promise<Target> {
 /** Shards without threads. */
 export async function directTarget({ shards, partitions }: Shape): Promise<Target> {
   const root = newRoot();
-  const options = optionsIn(root, shards);
+  const options = await optionsIn(root, shards);
   const engines = await Promise.all(Array.from({ length: shards }, (_, shard) => openEngine(options(shard))));
   const callers = engines.map((engine, shard) => directShard(shard, engine));
   return routedTarget(`direct, ${partitions} of ${shards} shards`, partitions, callers, async () => {
@@ -116,7 +122,7 @@ export async function threadsTargets({
     shards,
     workers,
     entry: new URL('../../src/server/shard-worker.ts', import.meta.url),
-    engineOptions: optionsIn(root, shards),
+    engineOptions: await optionsIn(root, shards),
     threads: USED_THREADS,
     log: { info: () => undefined, error: (fields, message) => console.error(message, fields) },
   });

@@ -8,6 +8,7 @@ export class CrashLog extends ForwardingLog {
   readonly #onCrash: () => void;
   #appendsLeft = Number.POSITIVE_INFINITY;
   #written = false;
+  #diesAlone = false;
   #dead = false;
 
   constructor(inner: Log, onCrash: () => void) {
@@ -15,10 +16,18 @@ export class CrashLog extends ForwardingLog {
     this.#onCrash = onCrash;
   }
 
-  /** The process dies in the append after the next `appends` ones. `written`: that append reached the disk. */
-  crashAfter(appends: number, written: boolean): void {
+  /**
+   * The process dies in the append after the next `appends` ones. `written`: that append reached the disk. `isAlone`: only the
+   * shard dies.
+   */
+  crashAfter(appends: number, written: boolean, isAlone = false): void {
     this.#appendsLeft = appends;
     this.#written = written;
+    this.#diesAlone = isAlone;
+  }
+
+  get diesAlone(): boolean {
+    return this.#diesAlone;
   }
 
   get isDead(): boolean {

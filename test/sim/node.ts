@@ -1,5 +1,5 @@
 // A whole server without threads and sockets: engines on folders in memory, direct shards, the router. It can die at
-// any append and reopens from its files.
+// any append and reopens from its files, or from a database, with its folders or without them.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../src/engine/base/assert.ts';
@@ -8,8 +8,9 @@ import { EngineError } from '../../src/engine/base/errors.ts';
 import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
 import { SYSTEM_ACTOR } from '../../src/engine/govern/trail/audit.ts';
 import { FaultyLog } from '../../src/engine/log/faulty.ts';
-import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { MemoryLog, MemoryLogStore } from '../../src/engine/log/memory.ts';
+import { Database } from '../../src/engine/log/postgres/database.ts';
+import { Lease } from '../../src/engine/log/postgres/lease.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import {
@@ -23,6 +24,8 @@ import { Router } from '../../src/shards/router.ts';
 import type { RawShardCaller } from '../../src/shards/transport/client.ts';
 import { directShard } from '../../src/shards/transport/direct.ts';
 import { memoryFolder } from '../support/memory-files.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { migratedDatabase } from '../support/store.ts';
 import { CrashLog } from './crash-log.ts';
 
 /** The process died before the call was answered. */
@@ -34,9 +37,11 @@ export interface NodeOptions {
   readonly clock: Clock;
   readonly shards: number;
   readonly sealGrains: number;
-  /** LMDB on disk; otherwise the log in heap, which is faster. */
-  readonly lmdb: boolean;
+  readonly store: StoreKind;
 }
+
+/** The log in heap is the fastest. */
+export type StoreKind = 'heap' | 'lmdb' | 'postgres';
 
 interface Shard {
   readonly engine: Engine;
@@ -46,6 +51,9 @@ interface Shard {
 }
 
 const MASTER = Buffer.alloc(32, 7);
+const NODE = 'sim';
+/** Longer than a run. */
+const LEASE_MS = 600_000;
 
 export class SimNode {
   /** Memories by number, as in a control log. */
@@ -53,25 +61,27 @@ export class SimNode {
   readonly #options: NodeOptions;
   readonly #root: string;
   readonly #stores: readonly MemoryLogStore[];
+  readonly #database: TestDatabase | undefined;
   #shards: Shard[] = [];
   #router!: Router;
   #generation = 0;
   #crashed = Promise.withResolvers<never>();
   #isDead = false;
-  /** Shards that died alone, like a worker, and are not open again. */
-  readonly #deadShards = new Set<number>();
+  #takenAway = false;
   /** Errors outside a call that only a bug can cause. */
   #bug: unknown;
 
-  private constructor(options: NodeOptions, root: string, stores: readonly MemoryLogStore[]) {
+  private constructor(options: NodeOptions, root: string, stores: readonly MemoryLogStore[], database?: TestDatabase) {
     this.#options = options;
     this.#root = root;
     this.#stores = stores;
+    this.#database = database;
   }
 
   static async open(options: NodeOptions): Promise<SimNode> {
     const stores = Array.from({ length: options.shards }, () => new MemoryLogStore());
-    const node = new SimNode(options, memoryFolder(), stores);
+    const database = options.store === 'postgres' ? await migratedDatabase(options.shards) : undefined;
+    const node = new SimNode(options, memoryFolder(), stores, database);
     await node.#open();
     return node;
   }
@@ -81,10 +91,12 @@ export class SimNode {
     const root = memoryFolder();
     const bytes = await this.#router.backup(root);
     assert(bytes > 0, 'a backup has bytes');
+    const { store } = this.#options;
     const stores = this.#stores.map((_, shard) =>
-      this.#options.lmdb ? new MemoryLogStore() : MemoryLogStore.restore(join(root, 'data', `shard-${shard}`, 'log')),
+      store === 'heap' ? MemoryLogStore.restore(join(root, 'data', `shard-${shard}`, 'log')) : new MemoryLogStore(),
     );
-    const copy = new SimNode(this.#options, root, stores);
+    // A backup of a database is the directory of a server without one.
+    const copy = new SimNode({ ...this.#options, store: store === 'heap' ? 'heap' : 'lmdb' }, root, stores);
     for (const [number, settings] of this.settings) copy.settings.set(number, settings);
     await copy.#open();
     return copy;
@@ -126,10 +138,32 @@ export class SimNode {
     this.#shards[shard]!.crash.crashAfter(appends, written);
   }
 
+  /** Another node takes the shard out of the database, and gives it back: this one learns it from its next append. */
+  async takeAway(shard: number): Promise<void> {
+    assert(this.#database !== undefined, 'only a shard in a database has an owner');
+    const database = await Database.open(this.#database.url);
+    try {
+      await database.ask((sql) => sql`UPDATE granary_shards SET expires_at = now() WHERE shard = ${shard}`);
+      const stamp = { formatVersion: FORMAT_VERSION, shard, shards: this.#options.shards };
+      const lease = await Lease.take(database, { stamp, node: 'thief', leaseMs: LEASE_MS });
+      await lease.release();
+    } finally {
+      await database.close();
+    }
+    this.#takenAway = true;
+  }
+
+  /** Loses what the node keeps of its database, and opens again. */
+  async restartEmpty(): Promise<void> {
+    assert(this.#database !== undefined, 'a folder without a database holds the truth');
+    for (const { engine } of this.#shards) await engine.close();
+    rmSync(join(this.#root, 'data'), { recursive: true });
+    await this.#open();
+  }
+
   /** Only the shard dies, in its next append. */
   dieAlone(shard: number, written: boolean): void {
-    this.#shards[shard]!.crash.crashAfter(0, written);
-    this.#deadShards.add(shard);
+    this.#shards[shard]!.crash.crashAfter(0, written, true);
   }
 
   disarm(): void {
@@ -137,7 +171,6 @@ export class SimNode {
       crash.disarm();
       faults.disarm();
     }
-    this.#deadShards.clear();
   }
 
   get isPoisoned(): boolean {
@@ -154,7 +187,7 @@ export class SimNode {
 
   /** Reopens dead shards, after a crash all of them. True when there were any. */
   async recover(): Promise<boolean> {
-    if (this.#isDead || this.isPoisoned) {
+    if (this.#isDead || this.isPoisoned || this.#takenAway) {
       await this.crash();
       return true;
     }
@@ -164,7 +197,6 @@ export class SimNode {
       for (let i = 0; i < 3; i++) await turn();
       await this.#openShard(shard);
     }
-    this.#deadShards.clear();
     if (this.#bug !== undefined) throw this.#bug;
     return dead.length > 0;
   }
@@ -185,6 +217,7 @@ export class SimNode {
     for (let i = 0; i < 3; i++) await turn();
     for (const { engine } of this.#shards) await engine.abandon().catch(() => undefined);
     rmSync(this.#root, { recursive: true, force: true });
+    await this.#database?.drop();
   }
 
   #die(): void {
@@ -201,7 +234,7 @@ export class SimNode {
       for (let i = 0; i < 3; i++) await turn();
     }
     this.#isDead = false;
-    this.#deadShards.clear();
+    this.#takenAway = false;
     this.#generation += 1;
     this.#crashed = Promise.withResolvers<never>();
     this.#crashed.promise.catch(() => undefined);
@@ -225,19 +258,19 @@ export class SimNode {
   }
 
   async #openShard(shard: number): Promise<void> {
-    const { clock, shards, sealGrains, lmdb } = this.#options;
+    const { clock, shards, sealGrains, store } = this.#options;
     const directory = join(this.#root, 'data', `shard-${shard}`);
     const generation = this.#generation;
-    const inner = lmdb
-      ? openLmdbLog(join(directory, 'log'), { stamp: { formatVersion: FORMAT_VERSION, shard, shards } })
-      : new MemoryLog(this.#stores[shard]!);
     const death = Promise.withResolvers<never>();
     death.promise.catch(() => undefined);
-    const crash = new CrashLog(inner, () => {
-      if (this.#deadShards.has(shard)) death.reject(new EngineError('STO-E002', 'the shard died'));
+    const onCrash = (): void => {
+      // A slow append may end when its shard is being opened again.
+      if (crash?.diesAlone === true) death.reject(new EngineError('STO-E002', 'the shard died'));
       else if (generation === this.#generation) this.#die();
-    });
-    const faults = new FaultyLog(crash);
+    };
+    let [crash, faults]: [CrashLog | undefined, FaultyLog | undefined] = [undefined, undefined];
+    const database =
+      this.#database === undefined ? undefined : { url: this.#database.url, node: NODE, leaseMs: LEASE_MS };
     const engine = await Engine.open({
       directory,
       keysDirectory: join(this.#root, 'keys', `shard-${shard}`),
@@ -246,12 +279,19 @@ export class SimNode {
       masterKeys: [MASTER],
       indexHeapBytes: 16 << 20,
       clock,
-      log: faults,
+      log: store === 'heap' ? new MemoryLog(this.#stores[shard]!) : undefined,
+      database,
+      wrapLog: (inner) => {
+        crash = new CrashLog(inner, onCrash);
+        faults = new FaultyLog(crash);
+        return faults;
+      },
       sealGrains,
       onFatal: (error) => {
-        if (generation === this.#generation && !this.#isDead && !crash.isDead) this.#bug ??= error;
+        if (generation === this.#generation && !this.#isDead && crash?.isDead !== true) this.#bug ??= error;
       },
     });
+    assert(crash !== undefined && faults !== undefined, 'an open engine has its log');
     const direct = directShard(shard, engine, { clock });
     const orDeath = <T>(answer: Promise<T>): Promise<T> => {
       answer.catch(() => undefined);

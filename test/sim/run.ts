@@ -3,7 +3,7 @@
 import { Random } from '../support/random.ts';
 import { checkWorld } from './check.ts';
 import { runStep } from './steps.ts';
-import { type Counts, optionsOf, World, type WorldOptions } from './world.ts';
+import { type Counts, World, type WorldOptions } from './world.ts';
 
 export interface Failure {
   /** Index of the failed step among the executed ones. */
@@ -43,14 +43,9 @@ export async function run(options: WorldOptions, steps: readonly number[]): Prom
   }
 }
 
-export function runSeed(seed: number, count: number): Promise<Result> {
-  return run(optionsOf(seed), stepsOf(seed, count));
-}
-
 /** Removes steps that the failure does not need: shorter and shorter stretches, for at most `triesMax` runs. */
-export async function shrink(seed: number, count: number, failure: Failure, triesMax: number) {
-  const options = optionsOf(seed);
-  let steps = stepsOf(seed, count).slice(0, failure.at + 1);
+export async function shrink(options: WorldOptions, all: readonly number[], failure: Failure, triesMax: number) {
+  let steps = all.slice(0, failure.at + 1);
   let smallest = failure;
   let tries = 0;
   for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
+import { NO_POSTGRES } from '../support/postgres.ts';
 import { Random } from '../support/random.ts';
 import { Discrepancy } from './compare.ts';
-import { type Result, runSeed, shrink } from './run.ts';
+import type { StoreKind } from './node.ts';
+import { type Result, run, shrink, stepsOf } from './run.ts';
 import { optionsOf } from './world.ts';
 
 const STEPS = 40;
@@ -13,12 +15,16 @@ const SHRINK_RUNS = 40;
 /** Twins and faults, every rule of duplicates, the log in heap and on disk. */
 const SEEDS = [3, 4, 13, 17];
 
-async function agree(seed: number): Promise<Result['counts']> {
-  const { failure, counts } = await runSeed(seed, STEPS);
+/** Twins and faults. */
+const POSTGRES_SEEDS = [1007, 13];
+
+async function agree(seed: number, store?: StoreKind): Promise<Result['counts']> {
+  const [options, steps] = [optionsOf(seed, store), stepsOf(seed, STEPS)];
+  const { failure, counts } = await run(options, steps);
   if (failure === undefined) return counts;
-  const { failure: smallest } = await shrink(seed, STEPS, failure, SHRINK_RUNS);
+  const { failure: smallest } = await shrink(options, steps, failure, SHRINK_RUNS);
   const { error, trace } = smallest;
-  const again = `npm run sim -- --seed ${seed} --steps ${STEPS}`;
+  const again = `npm run sim -- --seed ${seed} --steps ${STEPS}${store === undefined ? '' : ` --store ${store}`}`;
   assert.fail([again, ...trace, error instanceof Discrepancy ? error.message : (error as Error)?.stack].join('\n'));
 }
 
@@ -43,6 +49,21 @@ test('the server and the model agree, whatever happens to it', async (t) => {
   assert.ok(total.refused > 10, `${total.refused} were refused by both`);
   assert.ok(total.unanswered > 3, `${total.unanswered} met a fault`);
   assert.ok(total.reopened > 8, `${total.reopened} reopenings`);
+});
+
+test('they agree when the logs lie in PostgreSQL', { skip: NO_POSTGRES }, async (t) => {
+  const total = { acknowledged: 0, refused: 0, unanswered: 0, reads: 0, reopened: 0 };
+  for (const seed of [...POSTGRES_SEEDS, randomInt(2 ** 31)]) {
+    const counts = await agree(seed, 'postgres');
+    t.diagnostic(`seed ${seed}, ${STEPS} steps: ${JSON.stringify(counts)}`);
+    total.acknowledged += counts.acknowledged;
+    total.unanswered += counts.unanswered;
+    total.reopened += counts.reopened;
+  }
+  // The fixed seeds alone do more than this.
+  assert.ok(total.acknowledged > 50, `${total.acknowledged} writes`);
+  assert.ok(total.unanswered > 1, `${total.unanswered} met a fault`);
+  assert.ok(total.reopened > 4, `${total.reopened} reopenings`);
 });
 
 test('a seed reproduces its world and its steps, and other seeds give others', () => {

@@ -16,7 +16,7 @@ type WriteRequest = requests.WriteRequest;
 type StepOf = (world: World, random: Random) => Promise<void>;
 
 /** Crashes that wait for an append, and the faults of one. */
-type Fault = 'none' | 'refuse' | 'poison' | 'crash' | 'death';
+type Fault = 'none' | 'refuse' | 'poison' | 'crash' | 'death' | 'taken';
 
 const STEPS: readonly (readonly [weight: number, step: StepOf, mode?: 'faults'])[] = [
   [40, one],
@@ -80,7 +80,9 @@ function keyed<R extends WriteRequest>(request: R, key: string): R {
 
 function faultOf(world: World, random: Random, probability: number): Fault {
   if (world.options.mode === 'twins' || !random.chance(probability)) return 'none';
-  return random.pick(['refuse', 'poison', 'crash', 'death']);
+  const faults = ['refuse', 'poison', 'crash', 'death'] as const;
+  // A seed draws the same with the other stores.
+  return world.options.store === 'postgres' ? random.pick([...faults, 'taken']) : random.pick(faults);
 }
 
 /** Concurrent adds, some of them equal: exactly one of the equal ones is not a duplicate. */
@@ -170,7 +172,7 @@ async function putAll(
   reorder: Reorder = asAsked,
 ): Promise<Outcome[]> {
   for (const request of asked) world.say(`${fault === 'none' ? '' : `[${fault}] `}${describe(request)}`);
-  arm(world, fault, random);
+  await arm(world, fault, random);
   const { refusals } = model;
   const answers = await Promise.all(asked.map((request) => world.send(request)));
   if (world.options.mode === 'twins') if (answers.some(isFailure)) throw new Discrepancy('a failure without a fault');
@@ -180,7 +182,7 @@ async function putAll(
   for (const { request, answer } of [...ordered.filter((one) => !isOpen(one)), ...ordered.filter(isOpen)]) {
     if (isFailure(answer)) {
       const isOneGroup = model.settings.partitions === 1 && asked.length === 1 && request.method !== 'addBatch';
-      await world.resolve(model, request, answer.kind === 'storage' && isKnown && isOneGroup);
+      await world.resolve(model, request, answer.kind === 'storage' && (isKnown || fault === 'taken') && isOneGroup);
     } else if (fault !== 'none' && answer.kind === 'error' && asked.length > 1) {
       // It may have been planned on top of a write of its group that was then refused.
     } else world.check(model, request, answer);
@@ -231,7 +233,7 @@ async function recover(world: World): Promise<boolean> {
   return died;
 }
 
-function arm(world: World, fault: Fault, random: Random): void {
+async function arm(world: World, fault: Fault, random: Random): Promise<void> {
   const { node } = world;
   const shards = [...node.engines.keys()];
   switch (fault) {
@@ -245,6 +247,9 @@ function arm(world: World, fault: Fault, random: Random): void {
       return;
     case 'death':
       for (const shard of shards) if (random.chance(0.5)) node.dieAlone(shard, random.chance(0.5));
+      return;
+    case 'taken':
+      for (const shard of shards) if (random.chance(0.5)) await node.takeAway(shard);
       return;
     case 'crash': {
       const shard = random.pick(shards);
@@ -317,7 +322,7 @@ async function maintain(world: World, random: Random): Promise<void> {
   const steps = random.pick([1, 3, 20, 100, 1_000]);
   const fault = faultOf(world, random, 0.2);
   world.say(`${mark(fault)}maintain shard ${shard} for ${steps} steps`);
-  arm(world, fault, random);
+  await arm(world, fault, random);
   for (let i = 0; i < steps && !node.isDead; i++) if (!(await node.maintain(shard)) && random.chance(0.3)) break;
   await recover(world);
 }
@@ -333,7 +338,7 @@ async function underFault<T>(
 ): Promise<T | undefined> {
   const fault = faultOf(world, random, 0.3);
   world.say(`${mark(fault)}${what}`);
-  arm(world, fault, random);
+  await arm(world, fault, random);
   try {
     return await call();
   } catch (error) {
@@ -420,9 +425,13 @@ async function rebuild(world: World, random: Random): Promise<void> {
   if (rebuilt !== undefined) same(rebuilt.errors, 0, 'errors of a rebuild');
 }
 
-async function restart(world: World, _random: Random): Promise<void> {
-  world.say('restart');
+async function restart(world: World, random: Random): Promise<void> {
   world.counts.reopened += 1;
+  if (world.options.store === 'postgres' && random.chance(0.5)) {
+    world.say('restart on empty folders');
+    return world.node.restartEmpty();
+  }
+  world.say('restart');
   await world.node.restart();
 }
 

@@ -6,7 +6,7 @@ import { StepClock } from '../support/step-clock.ts';
 import { Discrepancy, type Outcome, outcomeOf, plain, plainCode, same } from './compare.ts';
 import type { ModelGrain } from './model/grain.ts';
 import { type ExpectedProof, ModelMemory } from './model/memory.ts';
-import { Crashed, SimNode } from './node.ts';
+import { Crashed, SimNode, type StoreKind } from './node.ts';
 import { itemRequest, type Manners, type WriteMethod, type WriteRequest } from './requests.ts';
 
 const START_MS = 1_700_000_000_250;
@@ -16,17 +16,22 @@ export interface WorldOptions {
   readonly mode: 'twins' | 'faults';
   readonly dedups: readonly MemorySettings['dedup'][];
   readonly sealGrains: number;
-  readonly lmdb: boolean;
+  readonly store: StoreKind;
 }
 
-export function optionsOf(seed: number): WorldOptions {
+/** `store`: in place of the one that the seed draws. */
+export function optionsOf(seed: number, store?: StoreKind): WorldOptions {
   const random = new Random(seed);
   const dedups = ['exact', 'none', 'fuzzy', 'upsert'] as const;
+  const mode = random.chance(0.4) ? 'twins' : 'faults';
+  const drawnDedups = random.chance(0.7) ? [random.pick(dedups)] : [random.pick(dedups), random.pick(dedups)];
+  const sealGrains = random.pick([3, 8, 30]);
+  const drawn: StoreKind = random.chance(0.1) ? 'lmdb' : 'heap';
   return {
-    mode: random.chance(0.4) ? 'twins' : 'faults',
-    dedups: random.chance(0.7) ? [random.pick(dedups)] : [random.pick(dedups), random.pick(dedups)],
-    sealGrains: random.pick([3, 8, 30]),
-    lmdb: random.chance(0.1),
+    mode,
+    dedups: drawnDedups,
+    sealGrains,
+    store: store ?? drawn,
   };
 }
 
@@ -70,8 +75,8 @@ export class World {
 
   static async open(options: WorldOptions): Promise<World> {
     const clock = new StepClock(START_MS);
-    const { sealGrains, lmdb } = options;
-    const world = new World(options, clock, await SimNode.open({ clock, shards: SHARDS, sealGrains, lmdb }));
+    const { sealGrains, store } = options;
+    const world = new World(options, clock, await SimNode.open({ clock, shards: SHARDS, sealGrains, store }));
     for (const dedup of options.dedups) {
       world.models.push(await world.attach(dedup, 1));
       world.models.push(await world.attach(dedup, 4));

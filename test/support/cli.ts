@@ -10,6 +10,7 @@ import { after, before } from 'node:test';
 import { memoryFolder } from './memory-files.ts';
 import { MAIN } from './program.ts';
 import { startTestServer } from './server.ts';
+import { ON_POSTGRES, storeVariables } from './store.ts';
 
 /** Default working directory of commands. Commands would find a server's data in the directory of the tests. */
 const EMPTY = mkdtempSync(join(tmpdir(), 'granary-cwd-'));
@@ -29,6 +30,12 @@ function environment(added: Readonly<Record<string, string>> = {}): NodeJS.Proce
   return { ...Object.fromEntries(kept), GRANARY_SHARDS: '2', GRANARY_WORKERS: '1', ...added };
 }
 
+/** The variables of the database that belongs to the data directory of a command, if it names one and the run has databases. */
+async function storeOf(words: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  const dataDir = words[words.indexOf('--data-dir') + 1];
+  return ON_POSTGRES && words.includes('--data-dir') && dataDir !== undefined ? storeVariables(dataDir) : {};
+}
+
 export async function granary(
   words: readonly string[],
   options: {
@@ -39,7 +46,7 @@ export async function granary(
   } = {},
 ): Promise<Ran> {
   const child = spawn(process.execPath, [options.main ?? MAIN, ...words], {
-    env: environment(options.env),
+    env: environment({ ...(await storeOf(words)), ...options.env }),
     cwd: options.cwd ?? EMPTY,
     timeout: RUN_MS_MAX,
   });
@@ -72,7 +79,10 @@ export interface ServeProcess {
 export async function serve(dataDirectory: string, more: readonly string[] = []): Promise<ServeProcess> {
   const flags = ['--http-port', '0', '--grpc-port', '0', '--log-level', 'error', '--embedder', 'none'];
   const words = ['serve', '--data-dir', dataDirectory, ...flags, ...more];
-  const child = spawn(process.execPath, [MAIN, ...words], { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, ...words], {
+    env: environment(await storeOf(words)),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const { http, grpc } = await readyLine(child);
   return {
     http,

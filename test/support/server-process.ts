@@ -1,9 +1,11 @@
-// A server as an operator starts it: a separate process over a folder that the test gives, to be stopped or killed.
+// A server as an operator starts it: a separate process over a folder that the test gives, to be stopped or killed. Its data
+// may lie in a database (store.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { MAIN, preloadOfMain, SOURCES_MAIN } from './program.ts';
+import { ON_POSTGRES, storeVariables } from './store.ts';
 
 export interface ProcessOptions {
   readonly directory: string;
@@ -69,7 +71,7 @@ export async function startServerProcess(options: ProcessOptions): Promise<Serve
   ];
   const child = spawn(command!, words, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...withoutSettings(process.env), ...env },
+    env: { ...withoutSettings(process.env), ...(ON_POSTGRES ? await storeVariables(directory) : {}), ...env },
   });
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
