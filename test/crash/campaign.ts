@@ -18,6 +18,8 @@ export interface Ending {
 export interface Target {
   /** Partitions of each memory; default 1. An act on several is not one transaction. */
   readonly partitions?: number;
+  /** True: what holds the truth ends under load, and upkeep, which does not wait for it, may be refused. */
+  readonly endsStore?: boolean;
   /** Starts a process on `directory`. Rejects with Lost when it ends during the start. */
   start(directory: string, ending: Ending, random: Random): Promise<Life>;
   /** Starts counting towards the cut of `ending`. */
@@ -116,6 +118,7 @@ class DirectoryLife {
         door: life.door,
         model: this.model,
         partitioned: (target.partitions ?? 1) > 1,
+        endsStore: target.endsStore ?? false,
         random,
         onAcknowledged: () => {
           left -= 1;

@@ -1,8 +1,8 @@
 // The child process of a campaign: opens the shards' engines and executes its parent's calls until it is killed.
 import { join } from 'node:path';
 import { EngineError } from '../../src/engine/base/errors.ts';
-import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
-import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import type { DatabaseOptions } from '../../src/engine/log/postgres/postgres-log.ts';
 import { type Call, type CallContext, isReadCall } from '../../src/shards/protocol.ts';
 import { Maintenance } from '../../src/shards/transport/maintenance.ts';
 import { SealThread } from '../../src/shards/transport/seal-client.ts';
@@ -12,6 +12,8 @@ export interface ChildOptions {
   readonly directory: string;
   readonly shards: number;
   readonly masterKey: string;
+  /** In place of files. */
+  readonly database?: DatabaseOptions;
   readonly sealGrains: number;
   /** True: another thread writes the files of seals. */
   readonly sealsInThread: boolean;
@@ -50,11 +52,9 @@ const sealer = options.sealsInThread
   : undefined;
 
 function openShard(shard: number): Promise<Engine> {
-  const { directory, shards, sealGrains } = options;
-  const own = join(directory, `shard-${shard}`);
-  const stamp = { formatVersion: FORMAT_VERSION, shard, shards };
+  const { directory, shards, sealGrains, database } = options;
   return Engine.open({
-    directory: own,
+    directory: join(directory, `shard-${shard}`),
     keysDirectory: join(directory, 'keys', `shard-${shard}`),
     shard,
     shards,
@@ -62,7 +62,8 @@ function openShard(shard: number): Promise<Engine> {
     indexHeapBytes: 16 << 20,
     sealGrains,
     sealer,
-    log: new CutLog(openLmdbLog(join(own, 'log'), { stamp })),
+    database,
+    wrapLog: (log) => new CutLog(log),
     onFatal: fatal,
   });
 }

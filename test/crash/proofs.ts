@@ -12,6 +12,11 @@ export function lostProofs(keys: string, shards: number, master: MasterKey, mode
     for (const { fingerprint } of store.tombstones()) destroyed.add(fingerprint);
     store.close();
   }
+  return unprovenErasures(destroyed, model);
+}
+
+/** Erased users whose key is not among the destroyed ones, by fingerprint, in words. */
+export function unprovenErasures(destroyed: ReadonlySet<string>, model: Model): string[] {
   const erased = model.memories.flatMap((memory) => memory.users).filter((user) => user.proof !== undefined);
   return erased
     .filter(({ proof }) => !destroyed.has(proof!))

@@ -21,15 +21,18 @@ const NEWS_MS_MAX = 60_000;
 export interface ServerOptions {
   readonly directory: string;
   readonly shards: number;
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   readonly cut?: NonNullable<Ending['cut']>;
 }
 
 /** Starts `granary serve`; rejects with Lost when it was killed before it was ready. */
-export async function startServer({ directory, shards, cut }: ServerOptions): Promise<Life> {
+export async function startServer({ directory, shards, flags = [], env = {}, cut }: ServerOptions): Promise<Life> {
   const server = await startServerProcess({
     directory,
-    flags: ['--shards', String(shards), '--workers', String(WORKERS[lives++ % WORKERS.length])],
-    ...(cut === undefined ? {} : { preload: CUT, env: { CRASH_CUT_STEPS: String(cut.steps) } }),
+    flags: ['--shards', String(shards), '--workers', String(WORKERS[lives++ % WORKERS.length]), ...flags],
+    ...(cut === undefined ? {} : { preload: CUT }),
+    env: { ...env, ...(cut === undefined ? {} : { CRASH_CUT_STEPS: String(cut.steps) }) },
   }).catch((error: unknown) => {
     if (error instanceof NotStarted && error.signal === 'SIGKILL') throw new Lost('it was killed while it started');
     throw error;

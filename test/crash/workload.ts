@@ -14,6 +14,8 @@ export interface WorkloadOptions {
   readonly model: Model;
   /** True: an interrupted erasure may have reached only some partitions, and is repeated after the restart. */
   readonly partitioned: boolean;
+  /** True: upkeep may be refused for a reason of storage. */
+  readonly endsStore: boolean;
   readonly random: Random;
   /** Called after every acknowledged request; the campaign decides then when to kill. */
   readonly onAcknowledged: () => void;
@@ -303,11 +305,16 @@ export class Workload {
   }
 
   async #upkeep(memory: Memory): Promise<void> {
-    const { door, random } = this.#options;
+    const { door, random, endsStore } = this.#options;
     const kind = random.pick(['flush', 'flush', 'compact', 'rebuild', 'rotate'] as const);
     await this.#within([memory], async () => {
-      await door.upkeep(memory.number, kind);
-      this.#acknowledged();
+      try {
+        await door.upkeep(memory.number, kind);
+        this.#acknowledged();
+      } catch (error) {
+        const isExpected = error instanceof Refused && endsStore && error.code === 'STO-E001';
+        if (!isExpected) throw error;
+      }
     });
   }
 
