@@ -1,6 +1,7 @@
 // `node scripts/run-tests.ts [FLAGS of node's test runner] GLOB…`: runs test files, several in a process, as one run of
 // node's test runner, which prints all results and their sums. `--long=only` and `--long=none` choose among the files
-// of the globs; `--cpu` prints CPU times. `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests
+// of the globs; `--store=postgres` gives servers databases, and without globs takes the files of stored-tests.ts, with `--part`
+// a part of them; `--cpu` prints CPU times. `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests
 // among them cover. To run one file, give it to `node --test`. Processes and threads that tests start run the built
 // program, which starts in half the time of the sources.
 import { spawn } from 'node:child_process';
@@ -30,6 +31,7 @@ import { DOCS_RECIPE } from '../src/server/site/docs.ts';
 import { sourceBuild } from '../src/server/site/source-build.ts';
 import { build } from './build.ts';
 import { coverageReport, quickTests } from './coverage.ts';
+import { STORED_PART, STORED_TESTS } from './stored-tests.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -239,11 +241,17 @@ async function startPostgres(): Promise<object> {
 
 for (const path of [...ALONE, ...LONG])
   if (!existsSync(join(ROOT, path))) throw new Error(`scripts/run-tests.ts names ${path}, which is not there`);
-const OWN_FLAG = /^--(cpu$|coverage$|long=)/;
+const OWN_FLAG = /^--(cpu$|coverage$|part$|long=|store=)/;
 const words = process.argv.slice(2);
-const [flags, globs] = [words.filter((word) => word.startsWith('--')), words.filter((word) => !word.startsWith('--'))];
+const flags = words.filter((word) => word.startsWith('--'));
+const store = flags.find((flag) => flag.startsWith('--store='))?.slice('--store='.length);
+if (store !== undefined && store !== 'postgres') throw new Error(`--store is only postgres, not ${store}`);
+const isStored = store !== undefined;
+const asked = words.filter((word) => !word.startsWith('--'));
+const globs = isStored && asked.length === 0 ? (flags.includes('--part') ? STORED_PART : STORED_TESTS) : asked;
+for (const glob of globs) if (globSync(glob, { cwd: ROOT }).length === 0) throw new Error(`no file fits ${glob}`);
 const long = flags.find((flag) => flag.startsWith('--long='))?.slice('--long='.length);
-const files = chosen(globSync(globs, { cwd: ROOT }).toSorted(), long);
+const files = chosen([...new Set(globSync(globs, { cwd: ROOT }))].toSorted(), long);
 if (files.length === 0) throw new Error(`no file fits ${globs.join(' ')}`);
 // A selection may leave nothing of a file to run, and then node runs no hook of it, for which the next file waits.
 const isSelection = flags.some((flag) => /^--test-(name-pattern|skip-pattern|only)/.test(flag));
@@ -280,6 +288,7 @@ const runner = spawn(
       ...process.env,
       TEST_BUILD: built,
       ...(showsCpu ? { TEST_CPU_FILE: cpuFile } : {}),
+      ...(isStored ? { TEST_STORE: 'postgres' } : {}),
       ...(offersPostgres ? { TEST_POSTGRES_SOCKET: postgresSocket } : {}),
       TEST_COVERAGE_FOLDER: coverageFolder,
     },
