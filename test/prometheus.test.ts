@@ -90,11 +90,15 @@ before(async () => {
     await http.post(`/memories/${memory}/recall`, { query: 'wombat roots' });
   }
   await http.ask('GET', '/memories/wombat-missing/stats');
-  // Garbage collections have series once there was one, and node reports one some time after it.
-  await eventually('a collection of garbage is reported', async () => {
+  // Garbage collections have series once there was one, and node reports one some time after it. Groups of the records of reads
+  // may still be under way.
+  await eventually('a collection of garbage is reported, and no write is under way', async () => {
     collect();
     exposed = await scrape();
-    return total(exposed, 'nodejs_gc_duration_seconds_count') > 0;
+    const waited = total(exposed, 'granary_queue_wait_seconds_count');
+    return (
+      total(exposed, 'nodejs_gc_duration_seconds_count') > 0 && waited === total(exposed, 'granary_group_writes_sum')
+    );
   });
 });
 after(() => server.close());
