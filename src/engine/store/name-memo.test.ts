@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { grainName } from '../record/grain-name.ts';
-import { NameMemo } from './name-memo.ts';
+import { NAME_SLOTS_MAX, NameMemo } from './name-memo.ts';
 
 /** Names of every possible length. */
 const nameOf = (ordinal: number): string =>
@@ -26,7 +26,7 @@ test('a cached name always belongs to its own ordinal, even when ordinals share 
   const memo = new NameMemo();
   assert.equal(memo.get(7), undefined);
   const ordinals = Array.from({ length: 300 }, (_, i) => 1 + ((i * 2_654_435_761) % 2 ** 32));
-  const sharing = [7, 7 + 65_536, 7 + 2 * 65_536];
+  const sharing = [7, 7 + NAME_SLOTS_MAX, 7 + 2 * NAME_SLOTS_MAX];
   for (const ordinal of [...ordinals, ...sharing]) memo.set(ordinal, nameOf(ordinal));
   for (const ordinal of ordinals) assert.ok([undefined, nameOf(ordinal)].includes(memo.get(ordinal)));
   assert.deepEqual(
@@ -34,4 +34,12 @@ test('a cached name always belongs to its own ordinal, even when ordinals share 
     [undefined, undefined, nameOf(sharing[2]!)],
   );
   assert.ok(ordinals.some((ordinal) => memo.get(ordinal) === nameOf(ordinal)));
+});
+
+test('names stay cached while the slots grow with the ordinals, up to the most', () => {
+  const memo = new NameMemo();
+  const ordinals = Array.from({ length: 200 }, (_, i) => 1 + i * 655);
+  assert.ok(ordinals.at(-1)! < NAME_SLOTS_MAX);
+  for (const ordinal of ordinals) memo.set(ordinal, nameOf(ordinal));
+  for (const ordinal of ordinals) assert.equal(memo.get(ordinal), nameOf(ordinal));
 });

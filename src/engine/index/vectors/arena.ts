@@ -20,6 +20,9 @@ export const BATCH_ROWS = 4_096;
 const ADDRESSES_AT = QUERY_BYTES;
 const SCORES_AT = ADDRESSES_AT + 4 * BATCH_ROWS;
 const PAGES_AT = SCORES_AT + 4 * BATCH_ROWS;
+/** Where the addresses of sketches, and the results of `distances`, `near` and `weights`, begin in `words`. */
+export const ADDRESSES_WORD = ADDRESSES_AT / 4;
+export const RESULTS_WORD = SCORES_AT / 4;
 const BLOCK_BYTES = 1_073_741_824;
 const WASM_PAGE_BYTES = 65_536;
 const GROW_WASM_PAGES = 16;
@@ -52,8 +55,8 @@ class Block {
   used = 0;
   // Views of the memory, which must be created again when it grows.
   halves = new Uint16Array(this.#memory.buffer);
+  words = new Uint32Array(this.#memory.buffer);
   #floats = new Float32Array(this.#memory.buffer);
-  #words = new Uint32Array(this.#memory.buffer);
 
   get isFull(): boolean {
     return this.#free.length === 0 && this.#made === PAGES_PER_BLOCK;
@@ -70,7 +73,7 @@ class Block {
       this.#memory.grow(Math.min(GROW_WASM_PAGES, room));
       this.halves = new Uint16Array(this.#memory.buffer);
       this.#floats = new Float32Array(this.#memory.buffer);
-      this.#words = new Uint32Array(this.#memory.buffer);
+      this.words = new Uint32Array(this.#memory.buffer);
     }
     return page;
   }
@@ -90,7 +93,7 @@ class Block {
   }
 
   setAddress(at: number, address: number): void {
-    this.#words[ADDRESSES_AT / 4 + at] = address;
+    this.words[ADDRESSES_WORD + at] = address;
   }
 
   /** Runs the kernel over `count` addresses; the scores are valid until the next run. */
@@ -110,22 +113,22 @@ class Block {
   }
 
   /**
-   * The number of bits in which every `step`-th of the first `count` sketches of a page differs from the query, from the
-   * first one on; valid until the next run.
+   * Counts the bits in which every `step`-th of the first `count` sketches of a page differs from the query, from the
+   * first one on. Returns how many it compared; their distances are in `words` until the next run.
    */
-  distances(page: number, count: number, sketchBytes: number, step: number): Uint32Array {
+  distances(page: number, count: number, sketchBytes: number, step: number): number {
     const some = Math.ceil(count / step);
     this.#hammingFor(sketchBytes).all(2 * this.pageAt(page), some, step * sketchBytes, 0, SCORES_AT);
-    return this.#words.subarray(SCORES_AT / 4, SCORES_AT / 4 + some);
+    return some;
   }
 
   /**
-   * Of the first `count` sketches of a page, those that differ from the query in at most `most` bits: of each its distance
-   * << INDEX_BITS | its index in the page, ascending by index; valid until the next run.
+   * Finds those of the first `count` sketches of a page that differ from the query in at most `most` bits. Returns how
+   * many; of each `words` has its distance << INDEX_BITS | its index in the page, ascending by index, until the next run.
    */
-  near(page: number, count: number, sketchBytes: number, most: number): Uint32Array {
+  near(page: number, count: number, sketchBytes: number, most: number): number {
     const end = this.#hammingFor(sketchBytes).near(2 * this.pageAt(page), count, sketchBytes, 0, SCORES_AT, most);
-    return this.#words.subarray(SCORES_AT / 4, end / 4);
+    return end / 4 - RESULTS_WORD;
   }
 
   #hammingFor(sketchBytes: number): Hamming {
@@ -137,11 +140,13 @@ class Block {
     return hamming;
   }
 
-  /** The weighted difference of the sketches at `count` addresses from the query; valid until the next run. */
-  weights(count: number, sketchBytes: number): Uint32Array {
+  /**
+   * Computes the weighted difference of the sketches at `count` addresses from the query; it is in `words` until the next
+   * run.
+   */
+  weigh(count: number, sketchBytes: number): void {
     this.#weighing ??= makeWeighing(this.#memory);
     this.#weighing(ADDRESSES_AT, count, sketchBytes, 0, SCORES_AT);
-    return this.#words.subarray(SCORES_AT / 4, SCORES_AT / 4 + count);
   }
 }
 

@@ -4,6 +4,7 @@
 // in a list, and the others (embedded again after damage) through a map. Rows of removed grains are overwritten at once
 // and stay empty until all rows are copied (vector set.ts).
 import { assert } from '../../base/assert.ts';
+import { evenLowerBound } from '../even-lower-bound.ts';
 import { type Arena, Rows } from './arena.ts';
 
 const NONE = -1;
@@ -21,6 +22,7 @@ export class GrainRows {
   #ascending = new Uint32Array(FIRST_ROOM);
   #ascendingCount = 0;
   readonly #late = new Map<number, number>();
+  readonly #ordinalAt = (place: number): number => this.#ordinals[this.#ascending[place]!]!;
   #last = -1;
   #deadRows = 0;
   #grains = 0;
@@ -68,7 +70,8 @@ export class GrainRows {
   /** First of the grain's rows, or -1. */
   firstRow(ordinal: number): number {
     if (ordinal > this.#last) return NONE;
-    return this.#late.get(ordinal) ?? this.#rowAt(this.#placeOf(ordinal, 0, this.#ascendingCount), ordinal);
+    const late = this.#late.size === 0 ? undefined : this.#late.get(ordinal);
+    return late ?? this.#rowAt(evenLowerBound(this.#ordinalAt, ordinal, this.#ascendingCount), ordinal);
   }
 
   /** First rows of those of `ordinals` (ascending) that exist. Faster than single look-ups. */

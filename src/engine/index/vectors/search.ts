@@ -114,8 +114,7 @@ function searchNear(
   const { best, tuning } = plan;
   const isAllowed = predicateOf(filter);
   const wanted = Math.max(tuning.candidatesMin ?? VECTOR_CANDIDATES_MIN, near.candidatesPerHit * filter.limit);
-  /** A bit for each compared grain, at its first row. */
-  const compared = new Uint32Array((grains.count >>> 5) + 1);
+  const compared = noRows(grains.count);
   let isTailScanned = false;
   let passed = 0;
   for (let count = wanted / Math.max(plan.share, 1e-6); ; count *= 2) {
@@ -144,6 +143,17 @@ function searchNear(
     plan.scanned = scanCost(grains, filter, plan.share);
     count = Math.max(count, wanted / plan.share / 2);
   }
+}
+
+/** A bit for each compared grain, at its first row. Kept between searches: it lies outside V8's heap. */
+let comparedRows = new Uint32Array(0);
+
+/** Room for the bits of `count` rows, none of which is set. */
+function noRows(count: number): Uint32Array {
+  const words = (count >>> 5) + 1;
+  if (comparedRows.length < words) comparedRows = new Uint32Array(2 * words);
+  else comparedRows.fill(0, 0, words);
+  return comparedRows;
 }
 
 function predicateOf({ allowed, allowedOrdinals }: VectorFilter): VectorFilter['allowed'] {

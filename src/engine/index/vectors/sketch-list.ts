@@ -6,7 +6,7 @@
 // the 9,600 nearest by half their bits 99.4, and of the 4,800 nearest (6 for each of the 800) 98.6. Removing a row
 // overwrites its sketch with zeros.
 import { assert } from '../../base/assert.ts';
-import { type Arena, BATCH_ROWS, PAGE_BYTES, type Rows } from './arena.ts';
+import { ADDRESSES_WORD, type Arena, BATCH_ROWS, PAGE_BYTES, RESULTS_WORD, type Rows } from './arena.ts';
 import { readHalves } from './half-float.ts';
 import { INDEX_BITS, SKETCH_ROUND_BYTES } from './hamming.ts';
 import type { Near } from './near.ts';
@@ -131,7 +131,9 @@ export class SketchList implements Near {
     if (histogram.length <= bits) histogram = new Uint32Array(bits + 1);
     histogram.fill(0);
     this.#eachPage((block, page, count) => {
-      for (const distance of block.distances(page, count, this.#first.bytes, SAMPLED_OF)) histogram[distance]! += 1;
+      const end = RESULTS_WORD + block.distances(page, count, this.#first.bytes, SAMPLED_OF);
+      const { words } = block;
+      for (let at = RESULTS_WORD; at < end; at++) histogram[words[at]!]! += 1;
     });
     // Twice the deviation of such a count is added, so that few searches have to look again.
     const sampled = wanted / SAMPLED_OF;
@@ -141,19 +143,26 @@ export class SketchList implements Near {
     return distance;
   }
 
-  /** Puts the rows that differ in at most `most` bits into `nearest`, with their distances. Returns their number. */
+  /**
+   * Puts the rows that differ in at most `most` bits into `nearest`, with their distances, and counts these in
+   * `histogram`. Returns their number.
+   */
   #within(most: number): number {
     let found = 0;
     let first = 0;
+    histogram.fill(0);
     this.#eachPage((block, page, count) => {
       const near = block.near(page, count, this.#first.bytes, most);
-      if (nearest.length < found + near.length) {
-        nearest = grown(nearest, found + near.length);
-        distances = grown(distances, found + near.length);
+      if (nearest.length < found + near) {
+        nearest = grown(nearest, found + near);
+        distances = grown(distances, found + near);
       }
-      for (let i = 0; i < near.length; i++) {
-        nearest[found] = first + (near[i]! & INDEX_MASK);
-        distances[found++] = near[i]! >>> INDEX_BITS;
+      const { words } = block;
+      for (let at = RESULTS_WORD; at < RESULTS_WORD + near; at++) {
+        const distance = words[at]! >>> INDEX_BITS;
+        histogram[distance]! += 1;
+        nearest[found] = first + (words[at]! & INDEX_MASK);
+        distances[found++] = distance;
       }
       first += this.#first.perPage;
     });
@@ -162,8 +171,7 @@ export class SketchList implements Near {
 
   /** The `wanted` rows of the first `found` in `nearest` that differ in the fewest bits, of equal ones the first. */
   #least(found: number, wanted: number): Uint32Array {
-    histogram.fill(0);
-    for (let i = 0; i < found; i++) histogram[distances[i]!]! += 1;
+    if (found === wanted) return nearest.subarray(0, wanted);
     let last = 0;
     let nearer = 0;
     for (; nearer + histogram[last]! < wanted; last++) nearer += histogram[last]!;
@@ -202,8 +210,10 @@ export class SketchList implements Near {
       if (!prepared.has(number)) block.setSketch(this.#weights);
       prepared.add(number);
       let end = start;
+      const { words } = block;
+      const most = Math.min(rows.length, start + BATCH_ROWS);
       // Rows ascend, so many lie in the same page as the previous one.
-      for (let pageEnd = 0, base = 0; end < rows.length && end - start < BATCH_ROWS; end++) {
+      for (let pageEnd = 0, base = 0; end < most; end++) {
         const row = rows[end]!;
         if (row >= pageEnd) {
           const page = this.#whole.pageOf(row);
@@ -211,9 +221,10 @@ export class SketchList implements Near {
           pageEnd = row - (row % perPage) + perPage;
           base = 2 * block.pageAt(page) + bytes * (perPage - pageEnd);
         }
-        block.setAddress(end - start, base + row * bytes);
+        words[ADDRESSES_WORD + end - start] = base + row * bytes;
       }
-      weights.set(block.weights(end - start, bytes), start);
+      block.weigh(end - start, bytes);
+      weights.set(words.subarray(RESULTS_WORD, RESULTS_WORD + end - start), start);
       start = end;
     }
     return inOrder(rows, weights);
@@ -277,12 +288,14 @@ class Plane {
 
 /** A counting sort: weights are small numbers. It is stable. */
 function inOrder(rows: Uint32Array, weights: Uint32Array): Uint32Array {
-  let [least, most] = [Number.POSITIVE_INFINITY, 0];
-  for (let i = 0; i < weights.length; i++) {
-    least = Math.min(least, weights[i]!);
-    most = Math.max(most, weights[i]!);
-  }
   if (rows.length === 0) return rows;
+  let least = weights[0]!;
+  let most = least;
+  for (let i = 1; i < weights.length; i++) {
+    const weight = weights[i]!;
+    if (weight < least) least = weight;
+    else if (weight > most) most = weight;
+  }
   const places = new Uint32Array(most - least + 2);
   for (let i = 0; i < weights.length; i++) places[weights[i]! - least + 1]! += 1;
   for (let at = 1; at < places.length; at++) places[at]! += places[at - 1]!;

@@ -62,14 +62,14 @@ function withRelevance<C extends Candidate>(
   text: ScoredLeg<C>,
   covered: (candidate: C) => number,
 ): readonly Fused<C>[] {
-  if (hits.length === 0 || text.scored.length === 0) return hits;
-  const scores = new Map<C, number>();
-  const attained = new Float64Array(text.scored.length);
+  const { scored } = text;
+  if (hits.length === 0 || scored.length === 0) return hits;
+  const attained = new Float64Array(scored.length);
   let bestCosine: number | undefined;
   let first: C | undefined;
-  for (const [i, { candidate, score }] of text.scored.entries()) {
+  for (let i = 0; i < scored.length; i++) {
+    const { candidate, score } = scored[i]!;
     attained[i] = text.attained(candidate, score);
-    scores.set(candidate, attained[i]);
     const { cosine, bm25 = 0 } = candidate;
     if (cosine !== undefined && (bestCosine === undefined || cosine > bestCosine)) bestCosine = cosine;
     if (bm25 > (first?.bm25 ?? 0) || (first !== undefined && bm25 === first.bm25 && newestFirst(candidate, first) < 0))
@@ -79,12 +79,12 @@ function withRelevance<C extends Candidate>(
   const tenth = attained.at(-RELEVANCE.leadOver);
   const known = knownOf({ words: first === undefined ? 0 : covered(first), cosine: bestCosine });
   return hits.map((hit, i) => {
-    const own = scores.get(hit.candidate);
-    if (own === undefined) return hit;
-    const lead = leadOf(own, tenth, bestCosine !== undefined);
-    const cosine = bestCosine === undefined ? undefined : (hit.candidate.cosine ?? RELEVANCE.unknownCosine);
-    const relevance = known * placeOf({ rank: i + 1, lead, cosine });
     const { candidate, score, rrfScore, breakdown } = hit;
+    if (!isInTextLeg(candidate)) return hit;
+    const own = text.attained(candidate, text.score(candidate));
+    const lead = leadOf(own, tenth, bestCosine !== undefined);
+    const cosine = bestCosine === undefined ? undefined : (candidate.cosine ?? RELEVANCE.unknownCosine);
+    const relevance = known * placeOf({ rank: i + 1, lead, cosine });
     return { candidate, score, relevance, rrfScore, breakdown };
   });
 }
@@ -96,6 +96,7 @@ interface Scored<C> {
 
 interface ScoredLeg<C> {
   readonly scored: readonly Scored<C>[];
+  score(candidate: C): number;
   /** The share of the highest possible score of its kind that a candidate with this score has. */
   attained(candidate: C, score: number): number;
   terms(candidate: C): Omit<RecallBreakdown, 'rrf' | 'final'>;
@@ -109,6 +110,7 @@ function textLeg<C extends Partitioned>(candidates: readonly C[], covered: (cand
   const leg = new TextLeg(candidates, covered);
   return {
     scored: candidates.map((candidate) => ({ candidate, score: leg.score(candidate) })),
+    score: (candidate) => leg.score(candidate),
     attained: (candidate, score) => leg.attained(candidate, score),
     terms: (candidate) => leg.terms(candidate),
   };
@@ -121,6 +123,7 @@ function wordsAlone<C extends Candidate>(candidates: readonly C[]): ScoredLeg<C>
   const scoreOf = (candidate: C): number => (best === 0 ? 0 : wordsOf(candidate) / best);
   return {
     scored: candidates.map((candidate) => ({ candidate, score: scoreOf(candidate) })),
+    score: scoreOf,
     // As the text leg would score its words alone.
     attained: (candidate, score) => (score * WEIGHTS.bm25) / mostByWords(candidate.turn !== undefined),
     terms: (candidate) => ({ ...NO_TERMS, bm25: scoreOf(candidate) }),

@@ -12,6 +12,7 @@ import type {
   SessionStatistics,
 } from '../../calls/recall.ts';
 import type { TurnContext } from '../../index/context/turn.ts';
+import { evenLowerBound } from '../../index/even-lower-bound.ts';
 import type { Doc, IndexPart, Ordinal } from '../../index/parts/part.ts';
 import type { Analyzer } from '../../index/text/analyze.ts';
 import { type ClauseMatcher, matcherOf } from '../../index/text/clauses.ts';
@@ -20,7 +21,6 @@ import type { TextQuery } from '../../index/text/query.ts';
 import { matchedTerms, scoreLists } from '../../index/text/score.ts';
 import { docBits, searchText, type TextStatistics, weightsOf } from '../../index/text/search.ts';
 import type { SearchPart } from '../../index/text/search-part.ts';
-import { lowerBound } from '../../index/text/tail.ts';
 import type { Store } from '../../store/store.ts';
 import { type PartFilter, visibleIn } from '../filter/filter.ts';
 import { Conversations } from './conversations.ts';
@@ -285,12 +285,12 @@ function ordinalsOf(parts: readonly IndexPart[], lists: readonly (Uint32Array | 
  * once, because each access to a chunk is a cache lookup.
  */
 export function placesIn(parts: readonly IndexPart[]): (ordinal: Ordinal) => PartDoc | undefined {
-  const columns = parts.map(({ ordinals, docCount }) => ({ ordinals, docCount }));
+  const columns = parts.map(({ ordinals, docCount }) => ({ ordinals, docCount, at: (doc: Doc) => ordinals[doc]! }));
   return (ordinal) => {
     for (let part = columns.length - 1; part >= 0; part--) {
-      const { ordinals, docCount } = columns[part]!;
+      const { ordinals, docCount, at } = columns[part]!;
       if (docCount === 0 || ordinals[0]! > ordinal) continue;
-      const doc = lowerBound(ordinals, ordinal, 0, docCount);
+      const doc = evenLowerBound(at, ordinal, docCount);
       return doc < docCount && ordinals[doc] === ordinal ? { part, doc } : undefined;
     }
     return undefined;
