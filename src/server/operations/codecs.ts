@@ -98,10 +98,12 @@ function grpcCodec(row: GrpcRow, plan: Plan): Codec {
 }
 
 function httpCodec(row: HttpRow, plan: Plan): Codec {
-  return (bytes, context, { beside }) => {
-    const parts = { params: {}, query: {}, json: parseBody(bytes), file: undefined, ifNoneMatch: undefined };
+  return (bytes, context, { beside, inShard }) => {
+    const known = inShard === true ? row.readInShard?.(bytes) : undefined;
+    const json = known === undefined ? parseBody(bytes) : undefined;
+    const parts = { params: {}, query: {}, json, file: undefined, ifNoneMatch: undefined };
     const unknown: UnknownMember[] = [];
-    const candidate = row.read(parts, unknown);
+    const candidate = known ?? row.read(parts, unknown);
     const warnings = warningsOf(unknown, context);
     return readCall(plan(candidate, beside), context, (output) => {
       const reply = row.reply(output, parts, warnings);

@@ -108,6 +108,11 @@ type HttpReading =
       readonly takesQuery?: true | undefined;
       /** Finds unknown members where `bodySchema` leaves the body open. */
       readonly findUnknown?: FindUnknown | undefined;
+      /**
+       * Another way to read the body, in the thread that runs the call: the input of a body without unknown members, or
+       * undefined to have `read` read it. Takes no part in errors.
+       */
+      readonly readInShard?: ((body: Uint8Array) => unknown) | undefined;
     };
 
 export interface HttpRow {
@@ -121,6 +126,7 @@ export interface HttpRow {
   readonly otherStatuses: Readonly<Record<number, string>>;
   readonly onMainThread: OnMainThread;
   readonly sidecar: Sidecar | undefined;
+  readonly readInShard: ((body: Uint8Array) => unknown) | undefined;
   /** Appends unknown members and parameters to `unknown`. */
   readonly read: (parts: HttpParts, unknown: UnknownMember[]) => unknown;
   /** Adds the warnings `warnings` to the output's own. */
@@ -149,6 +155,7 @@ export function httpRow<Out>(
     otherStatuses: face.otherStatuses ?? {},
     onMainThread: face.onMainThread,
     sidecar: face.sidecar,
+    readInShard: face.read === undefined ? undefined : face.readInShard,
     read: (parts, unknown) => {
       const candidate = read(parts);
       findUnknown(parts, unknown);

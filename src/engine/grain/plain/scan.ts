@@ -96,7 +96,12 @@ function columnOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /** Where the next token begins. */
-let at = 0;
+export let at = 0;
+
+/** Makes the next token begin at `place`. */
+export function startAt(place: number): void {
+  at = place;
+}
 
 /** Where a row of integers and one of numbers lie. */
 export interface Row {
@@ -141,7 +146,8 @@ export function scanPlain(bytes: Uint8Array, from: number, to: number, type: num
   return members;
 }
 
-function blanks(bytes: Uint8Array, to: number): void {
+/** Passes white space. */
+export function blanks(bytes: Uint8Array, to: number): void {
   for (; at < to; at++) {
     const byte = bytes[at]!;
     if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return;
@@ -149,7 +155,7 @@ function blanks(bytes: Uint8Array, to: number): void {
 }
 
 /** Passes blanks and that byte; false when another one follows. */
-function token(bytes: Uint8Array, to: number, byte: number): boolean {
+export function token(bytes: Uint8Array, to: number, byte: number): boolean {
   blanks(bytes, to);
   if (at >= to || bytes[at] !== byte) return false;
   at += 1;
@@ -157,7 +163,7 @@ function token(bytes: Uint8Array, to: number, byte: number): boolean {
 }
 
 /** Passes a string of literal bytes. Returns where its text begins, or -1. The text ends at `at - 1`. */
-function literal(bytes: Uint8Array, to: number): number {
+export function literal(bytes: Uint8Array, to: number): number {
   if (at >= to || bytes[at] !== QUOTE) return NOT_PLAIN;
   const start = at + 1;
   let end = start;

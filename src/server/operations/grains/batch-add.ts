@@ -21,6 +21,7 @@ import { bodyOf, fieldsOf, findInFields, missing, mistyped, textMember, unknownB
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
 import type * as PlainReader from './plain-batch.ts';
+import type * as PlainBodyReader from './plain-body.ts';
 
 /** An item of the request: a grain to add, or the error that refuses it. */
 type BatchItem = AddItem | { readonly grainType: string; readonly refused: WireError };
@@ -154,6 +155,14 @@ function readPlainItems(request: Uint8Array): unknown {
   return items && { items, options: {} };
 }
 
+const plainBody = onDemand<typeof PlainBodyReader>(import.meta.url, './plain-body');
+
+/** A body of plain grains alone. Undefined for any other body. */
+function readPlainJson(body: Uint8Array): unknown {
+  const items = plainBody().readPlainBody(body);
+  return items && { items };
+}
+
 /** The items have no member that the message lacks. */
 const NONE_UNKNOWN: UnknownMember[] = [];
 
@@ -243,6 +252,7 @@ export const batchAdd = defineCall({
       bodySchema: BODY,
       findUnknown: unknownInGrains,
       read: ({ json }) => readBody(json),
+      readInShard: readPlainJson,
       onMainThread: jsonAsks,
     },
   ],

@@ -17,6 +17,7 @@ import { CODECS, codecOf } from '../codecs.ts';
 import { batchAdd } from './batch-add.ts';
 
 const CODEC = CODECS[codecOf(batchAdd.grpc!) ?? 0]!; // the row has a face for gRPC
+const HTTP_CODEC = CODECS[codecOf(batchAdd.http[0]!) ?? 0]!; // and one for HTTP
 const context = contextOf(1);
 const NOW_MS = 1_764_000_000_123;
 
@@ -43,9 +44,9 @@ interface Read {
 }
 
 /** The call that the codec reads and its reply to outcomes, or the error. */
-function read(request: Buffer, inShard: boolean, strict = false): Read {
+function read(request: Buffer, inShard: boolean, strict = false, codec = CODEC): Read {
   try {
-    const { call, encode, context: changed } = CODEC.decode(request, { ...context, strict } as CallContext, inShard);
+    const { call, encode, context: changed } = codec.decode(request, { ...context, strict } as CallContext, inShard);
     assert.equal(call.method, 'addBatch');
     const { items, ...rest } = call.input as { items: readonly AddItem[] };
     const outcomes = items.map(({ grainType }) => ({
@@ -63,9 +64,9 @@ function read(request: Buffer, inShard: boolean, strict = false): Read {
 }
 
 /** Compares both ways to read. Returns the number of items that were read as plain. */
-function compare(request: Buffer, strict = false): number {
-  const general = read(request, false, strict);
-  const shard = read(request, true, strict);
+function compare(request: Buffer, strict = false, codec = CODEC): number {
+  const general = read(request, false, strict, codec);
+  const shard = read(request, true, strict, codec);
   assert.deepEqual(shard.error, general.error);
   assert.deepEqual(shard.rest, general.rest);
   const data = (items: readonly AddItem[] = []) => items.map(({ grainType, fields }) => ({ grainType, fields }));
@@ -128,6 +129,80 @@ test('a shard reads what the general path reads, with the same errors and warnin
     { numRuns: 1_500 },
   );
   assert.ok(plain > 300 && none > 100, `${plain} with plain grains, ${none} without`);
+});
+
+const members = fc.oneof(
+  { weight: 20, arbitrary: fc.constant('') },
+  fc.constantFrom(
+    ',"namespace":"n"',
+    ',"tags":["x"]',
+    ',"options":{"sync":true}',
+    ',"purpose":"storage"',
+    ',"grains":[]',
+    ',"x":1',
+  ),
+);
+const white = fc.constantFrom('', '', '', ' ', '\n\t');
+const typed = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(['belief', JSON.stringify(belief)] as const, ['event', '{"content":"hi"}'] as const),
+  },
+  { weight: 2, arbitrary: fc.tuple(types, texts) },
+);
+const elements = fc.tuple(typed, fc.nat(3), fc.nat(40), white).map(([[type, text], order, isOdd, blank]) => {
+  const pair = [`"grain_type":${blank}${JSON.stringify(type)}`, `"fields"${blank}:${text === '' ? 'null' : text}`];
+  const more = isOdd === 0 ? ['"subject":"outside"'] : isOdd === 1 ? ['"grain_type":"event"'] : [];
+  return `{${(order === 0 ? pair.reverse() : pair).concat(more).join(`${blank},`)}${blank}}`;
+});
+const bodies = fc
+  .tuple(fc.array(elements, { maxLength: 3 }), members, white)
+  .map(([list, more, blank]) => Buffer.from(`${blank}{"grains":[${list.join(`,${blank}`)}]${more}}${blank}`));
+
+test('a shard reads of a body what the general path reads, with the same errors and warnings', () => {
+  let plain = 0;
+  let none = 0;
+  fc.assert(
+    fc.property(bodies, fc.boolean(), (body, strict) => {
+      if (compare(body, strict, HTTP_CODEC) > 0) plain += 1;
+      else none += 1;
+    }),
+    { numRuns: 1_500 },
+  );
+  assert.ok(plain > 200 && none > 300, `${plain} with plain grains, ${none} without`);
+});
+
+test('bodies that are cut off or changed are read alike', () => {
+  const whole = Buffer.from(
+    JSON.stringify({
+      grains: [
+        { grain_type: 'belief', fields: { ...belief, confidence: 0.25, tags: ['a}', 'b{'] } },
+        { fields: { content: 'hello, "', session_id: 's' }, grain_type: 'event' },
+      ],
+    }).replace('\\"', "'"),
+  );
+  assert.equal(compare(whole, false, HTTP_CODEC), 2);
+  for (let end = 0; end <= whole.length; end++) compare(whole.subarray(0, end), false, HTTP_CODEC);
+  fc.assert(
+    fc.property(fc.nat(whole.length - 1), fc.nat(255), (at, byte) => {
+      const changed = Buffer.from(whole);
+      changed[at] = byte;
+      compare(changed, false, HTTP_CODEC);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the bounds of a body are the same', () => {
+  const bodyOf = (count: number, fields: object): Buffer =>
+    Buffer.from(JSON.stringify({ grains: new Array(count).fill({ grain_type: 'belief', fields }) }));
+  assert.equal(compare(bodyOf(BATCH_GRAINS_MAX, belief), false, HTTP_CODEC), BATCH_GRAINS_MAX);
+  assert.equal(compare(bodyOf(BATCH_GRAINS_MAX + 1, belief), false, HTTP_CODEC), 0);
+  // Each element counts itself, its two members, four fields and 60 tags; the body one member more.
+  const tagged = { ...belief, tags: new Array(60).fill('t') };
+  const allowed = Math.floor((REQUEST_MEMBERS_MAX - 1) / 67);
+  assert.equal(compare(bodyOf(allowed, tagged), false, HTTP_CODEC), allowed);
+  assert.equal(compare(bodyOf(allowed + 1, tagged), false, HTTP_CODEC), 0);
 });
 
 test('requests that are cut off or changed are read alike', () => {
