@@ -17,7 +17,7 @@ export const STORED_TESTS: readonly string[] = [
   'test/recall-*.test.ts',
   'test/sim/*.test.ts',
   'test/{chat-sockets,cross-border,deactivated-agents,dry-run,egress,goal-circles,index-wait,name-forms,oidc}.test.ts',
-  'test/{paged-lists,principals,provider-compliance,remember,serve-output,sessions,traces,unknown-members}.test.ts',
+  'test/{paged-lists,principals,provider-compliance,remember,sessions,traces,unknown-members}.test.ts',
   'test/{vectors,webhook-retries}.test.ts',
 ];
 
