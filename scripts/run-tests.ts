@@ -61,6 +61,7 @@ const LONG: readonly string[] = [
   'test/cli-proof.test.ts',
   'test/cli-server.test.ts',
   'test/clock-steps.test.ts',
+  'test/compose-nodes.test.ts',
   'test/console/',
   'test/crash/',
   'test/deb.test.ts',

@@ -55,6 +55,8 @@ const RUN_ELSEWHERE: readonly ElsewhereRow[] = [
   { file: 'docs/harness.md', kinds: /^/, test: 'test/harness-docs.test.ts' },
   { file: 'docs/mcp.md', kinds: /^(?:json|sh)$/, test: 'test/mcp/docs.test.ts' },
   { file: 'docs/metrics.md', kinds: /^(?:js|sh)$/, test: 'test/otel-example.test.ts' },
+  // Docker is not there: its steps are taken with processes.
+  { file: 'docs/nodes.md', kinds: /^sh$/, test: 'test/compose-nodes.test.ts' },
   { file: 'docs/providers.md', kinds: /^$/, test: 'test/model-examples.test.ts' },
   { file: 'docs/remember.md', kinds: /^$/, test: 'test/document-examples.test.ts' },
   { file: 'docs/subject-requests.md', kinds: /^sh$/, test: 'test/cli-dsr.test.ts' },

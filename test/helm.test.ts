@@ -159,3 +159,33 @@ test('helm takes options, secrets and a monitor, and refuses values that are wro
   for (const wrong of ['options.GRANARY_MODEL_KEY=secret', 'data.size=much', 'replicas=3', 'service.httpPort=0'])
     assert.throws(() => rendered(wrong), /values don't meet the specifications|Additional property|invalid/, wrong);
 });
+
+test('helm renders nodes with their store, names and permissions, and refuses nodes without one', {
+  skip: noHelm,
+}, () => {
+  const store = ['nodes.storeSecret=store', 'masterKey.existingSecret=master'];
+  const all = rendered('nodes.count=3', ...store);
+  const { spec } = kind(all, 'StatefulSet');
+  const [container] = spec.template.spec.containers;
+  assert.deepEqual([spec.replicas, spec.podManagementPolicy], [3, 'Parallel']);
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const env = new Map<string, any>(container.env.map((one: Tree) => [one.name, one.value ?? one.valueFrom]));
+  assert.deepEqual(env.get('GRANARY_STORE'), { secretKeyRef: { name: 'store', key: 'store' } });
+  const [, port] = env.get('GRANARY_NODE_LISTEN').split(':');
+  assert.ok(container.ports.some((one: Tree) => one.name === 'nodes' && one.containerPort === Number(port)));
+  // The name of a pod is that of the headless service that the set names.
+  const service = all.find((one) => one?.kind === 'Service' && one.spec.clusterIP === 'None');
+  assert.equal(service.metadata.name, spec.serviceName);
+  assert.equal(env.get('GRANARY_ADVERTISE'), `$(POD_NAME).${spec.serviceName}:${port}`);
+  assert.ok(container.env.findIndex((one: Tree) => one.name === 'POD_NAME') < container.env.findIndex((one: Tree) => one.name === 'GRANARY_ADVERTISE')); // biome-ignore format: one row
+  for (const [label, value] of Object.entries(service.spec.selector))
+    assert.equal(spec.template.metadata.labels[label], value);
+  assert.equal(kind(all, 'PodDisruptionBudget').spec.maxUnavailable, 1);
+  const policy = kind(all, 'NetworkPolicy').spec;
+  assert.ok(policy.ingress.some((one: Tree) => one.ports.some((allowed: Tree) => allowed.port === 'nodes')));
+  assert.ok(policy.egress.some((one: Tree) => one.ports?.some((allowed: Tree) => allowed.port === 5432)));
+  // One pod may have a store too.
+  assert.equal(kind(rendered(...store), 'PodDisruptionBudget'), undefined);
+  assert.throws(() => rendered('nodes.count=3'), /needs nodes\.storeSecret/);
+  assert.throws(() => rendered('nodes.storeSecret=store'), /needs masterKey\.existingSecret/);
+});
