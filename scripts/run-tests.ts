@@ -220,6 +220,9 @@ function shareSites(built: string): void {
   }
 }
 
+/** Of the path of a Unix socket. */
+const SOCKET_BYTES_MAX = 104;
+
 /**
  * One PostgreSQL for all files of the run that use one: its start takes as long as many a file. It starts when the first of
  * them asks at the socket for its place, and ends with this process.
@@ -277,7 +280,7 @@ const ungrouped = files.filter((file) => !grouped.includes(file));
 const built = await builtPackage();
 shareSites(built);
 const postgresSocket = join(folder, 'postgres.sock');
-const offersPostgres = process.platform !== 'win32';
+const offersPostgres = process.platform !== 'win32' && Buffer.byteLength(postgresSocket) < SOCKET_BYTES_MAX;
 if (offersPostgres) offerPostgres(postgresSocket);
 const runner = spawn(
   process.execPath,
