@@ -105,6 +105,8 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   const authenticator = authenticatorOf(starting, keys);
   startUseRecords(starting, { keys, control, authenticator, monitor: services.monitor });
   startHealthChecks(starting, control, router);
+  // After the requests, and before all that writes there: the answer to a change may not come while a database is away.
+  starting.lifecycle.opened('changes of the deployment', () => control.closing());
   const metrics = metricsOf(stored, work, services);
   const secret = randomHex();
   const tracing = await openTracing(router);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import postgres from 'postgres';
+import { CONTROL_SHARD } from '../../src/server/control/open.ts';
 import { Callers } from '../crash/nodes/caller.ts';
 import { Load } from '../crash/nodes/load.ts';
 import { verdictOn } from '../crash/nodes/verdict.ts';
@@ -65,13 +66,26 @@ test('whatever happens between a node and its database, nothing is lost or writt
     proxy.cut();
   });
 
-  await t.test('a black hole for longer than the lease', async () => {
+  await t.test('a black hole for longer than the lease: the node is silent before the lease ends', async (inner) => {
     proxy.blackHole();
+    const { answered, afterMs } = await answersAsOwner(server, sql);
+    inner.diagnostic(`${answered} reads were answered in a black hole, the last one ${afterMs} ms after it began, with a lease of ${LEASE_MS} ms`); // biome-ignore format: one row
     await refusedBusy(server);
     await pause(BLACK_HOLE_MS);
     assert.equal((await ask(server, 'GET', '/health')).status, 503);
     assert.equal((await ask(server, 'GET', '/health/live')).status, 200);
     proxy.heal();
+    await recovers(load);
+  });
+
+  await t.test('connections that die in silence while new ones pass: the lease is kept', async () => {
+    proxy.forget();
+    const untilMs = performance.now() + 3 * LEASE_MS;
+    while (performance.now() < untilMs) {
+      const { status, body } = await ask(server, 'GET', '/memories/default/stats');
+      assert.equal(status, 200, JSON.stringify(body));
+      await pause(100);
+    }
     await recovers(load);
   });
 
@@ -139,6 +153,29 @@ async function refusedBusy(server: ServerProcess): Promise<void> {
     );
     return true;
   });
+}
+
+/** Reads in a black hole until a moment after the node's lease of the control log. It must be refused before another node can have it. */
+async function answersAsOwner(
+  server: ServerProcess,
+  sql: postgres.Sql,
+): Promise<{ readonly answered: number; readonly afterMs: number }> {
+  const beganMs = performance.now();
+  let [answered, late, afterMs] = [0, 0, 0];
+  while (late < SOME / 2) {
+    // By the database's clock, and before the read is sent.
+    const [row] = await sql`SELECT expires_at <= now() AS ended FROM granary_shards WHERE shard = ${CONTROL_SHARD}`;
+    const { status, body } = await ask(server, 'GET', '/memories/default/stats');
+    if (row?.['ended'] === true) {
+      late += 1;
+      assert.equal(status, 503, JSON.stringify(body));
+    } else if (status === 200) {
+      answered += 1;
+      afterMs = Math.round(performance.now() - beganMs);
+    }
+    await pause(10);
+  }
+  return { answered, afterMs };
 }
 
 /** By itself, and for all clients. */

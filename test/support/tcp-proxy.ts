@@ -8,6 +8,8 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #areAnswersLost = false;
+  /** Connections of which nothing passes any more. */
+  readonly #forgotten = new WeakSet<Socket>();
   /** How long a piece of bytes is under way in each direction of a new connection, or of one that is there. */
   #delayMs: () => number = () => 0;
   /** Resolves when the network passes bytes again. */
@@ -45,6 +47,14 @@ export class TcpProxy {
   /** From now on nothing passes, in either direction, and nobody is told: neither bytes nor ends of connections. */
   blackHole(): void {
     this.#held ??= Promise.withResolvers();
+  }
+
+  /**
+   * Of the connections that are there nothing passes any more, and nobody is told: neither bytes nor ends. New ones pass everything. A
+   * firewall that lost its table does so.
+   */
+  forget(): void {
+    for (const socket of this.#sockets) this.#forgotten.add(socket);
   }
 
   /** Passes what was held, in its order, and everything later. */
@@ -91,14 +101,14 @@ export class TcpProxy {
       });
     };
     from.on('data', (bytes) => {
-      if (!isLost())
+      if (!isLost() && !this.#forgotten.has(from))
         later(() => {
           if (to.writable) to.write(bytes);
         });
     });
     from.on('end', () =>
       later(() => {
-        to.end();
+        if (!this.#forgotten.has(from)) to.end();
       }),
     );
   }
@@ -113,7 +123,7 @@ export class TcpProxy {
       socket.on('close', async () => {
         this.#sockets.delete(socket);
         while (this.#held !== undefined) await this.#held.promise;
-        other.destroySoon();
+        if (!this.#forgotten.has(socket)) other.destroySoon();
       });
     }
   }

@@ -349,6 +349,11 @@ export class ControlStore {
     this.#recordKeys?.copyTo(keysDirectory);
   }
 
+  /** Changes wait for a database that is away only for a moment from now on. */
+  closing(): void {
+    this.#log.closing?.();
+  }
+
   /** Waits for running changes, at most `drainMs`, since a database may be away; then closes the log. */
   async close(drainMs = DRAIN_MS): Promise<void> {
     await isSettledWithin(Promise.resolve(this.#draining), drainMs);

@@ -39,6 +39,8 @@ export class Database {
   #sql: Pool;
   /** Of the connections. A network that passes nothing keeps them open, and with them the process, until the system gives up. */
   #sockets = new Set<Socket>();
+  /** A connection that was opened for `askAfresh`, and how many wait for it. */
+  #fresh: { readonly sql: Pool; readonly sockets: Set<Socket>; users: number } | undefined;
 
   /** `url` as `parseDatabaseUrl` reads it. Connects when something is asked. Rejects with STO-E001. */
   static async open(url: string): Promise<Database> {
@@ -64,10 +66,13 @@ export class Database {
   }
 
   #connect(): Pool {
-    const sockets = new Set<Socket>();
-    this.#sockets = sockets;
+    this.#sockets = new Set();
+    return this.#connectTo(this.#sockets);
+  }
+
+  #connectTo(sockets: Set<Socket>, max?: number): Pool {
     const options = { ...clientOptionsOf(this.#url), socket: (to: ConnectTo) => opened(to, sockets) };
-    return this.#client(options);
+    return this.#client(max === undefined ? options : { ...options, max });
   }
 
   /**
@@ -76,6 +81,37 @@ export class Database {
    */
   async ask<T>(ask: (sql: Pool) => Promise<T>): Promise<T> {
     const sql = this.#sql;
+    try {
+      return await this.#untilLate(ask(sql));
+    } catch (error) {
+      if (error instanceof NoAnswer) this.#giveUp(sql);
+      throw error;
+    }
+  }
+
+  /**
+   * Like `ask`, on a connection that is opened for it: those that are there may have died in silence, which is certain only after
+   * DATABASE_ANSWER_MS. A slow network must not cost the others their connections.
+   */
+  async askAfresh<T>(ask: (sql: Pool) => Promise<T>): Promise<T> {
+    if (this.#fresh === undefined) {
+      const sockets = new Set<Socket>();
+      this.#fresh = { sql: this.#connectTo(sockets, 1), sockets, users: 0 };
+    }
+    const fresh = this.#fresh;
+    fresh.users += 1;
+    try {
+      return await this.#untilLate(ask(fresh.sql));
+    } finally {
+      fresh.users -= 1;
+      if (fresh.users === 0) {
+        this.#fresh = undefined;
+        end(fresh.sql, fresh.sockets).catch(() => undefined);
+      }
+    }
+  }
+
+  async #untilLate<T>(answer: Promise<T>): Promise<T> {
     const { promise: unanswered, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => reject(new NoAnswer(`no answer within ${DATABASE_ANSWER_MS} ms`)),
@@ -83,10 +119,7 @@ export class Database {
     );
     this.#waiting.add(reject);
     try {
-      return await Promise.race([ask(sql), unanswered]);
-    } catch (error) {
-      if (error instanceof NoAnswer) this.#giveUp(sql);
-      throw error;
+      return await Promise.race([answer, unanswered]);
     } finally {
       this.#waiting.delete(reject);
       clearTimeout(timer);

@@ -1,6 +1,7 @@
 // The ownership of a shard: a row with its owner, a token and a time at which it ends by the database's clock. A token is
 // one more than that of the owner before, so appends of an owner that has lost its shard are refused.
 import { randomBytes } from 'node:crypto';
+import type { Row } from 'postgres';
 import { EngineError } from '../../base/errors.ts';
 import { DATABASE_CLOSING_MS, LEASE_MARGIN, SHARDS_MAX } from '../../base/limits.ts';
 import { isSettledWithin } from '../../base/settled-within.ts';
@@ -40,6 +41,8 @@ export class Lease {
   readonly #timer: NodeJS.Timeout;
   /** When the request that the end is counted from was sent. */
   #sentMs: number;
+  /** Renewals that were sent and have no answer. */
+  #unanswered = 0;
 
   /**
    * Takes the shard, which is created if the store does not have it. STO-E002 when another node holds it, STO-E001 when the
@@ -122,12 +125,14 @@ export class Lease {
   async #renew(): Promise<void> {
     const { stamp, node, leaseMs } = this.#options;
     const sent = moment();
-    try {
-      const renewed = await this.#database.ask(
-        (sql) => sql`
+    const renew = (sql: Sql): Promise<readonly Row[]> => sql`
         UPDATE granary_shards SET expires_at = now() + ${leaseMs}::int8 * interval '1 millisecond'
-        WHERE shard = ${stamp.shard} AND token = ${this.taken.token} AND owner = ${node} RETURNING shard`,
-      );
+        WHERE shard = ${stamp.shard} AND token = ${this.taken.token} AND owner = ${node} RETURNING shard`;
+    // Connections may die in silence, and would be given up later than the lease ends.
+    const isAfresh = this.#unanswered > 0;
+    this.#unanswered += 1;
+    try {
+      const renewed = await (isAfresh ? this.#database.askAfresh(renew) : this.#database.ask(renew));
       if (this.isLost) return;
       if (renewed.length === 0) this.lose(takenAway(stamp.shard));
       else if (sent.steadyMs > this.#sentMs) {
@@ -136,6 +141,8 @@ export class Lease {
       }
     } catch {
       // The next attempt comes within a third of the time; without it, the lease ends.
+    } finally {
+      this.#unanswered -= 1;
     }
   }
 }
