@@ -15,6 +15,8 @@ export interface ProcessOptions {
   readonly preload?: string;
   /** Starts the sources, which a preloaded module looks at. */
   readonly ofSources?: true;
+  /** The program's entry file, if not this version's. */
+  readonly main?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Words before the command that run it in another way: `unshare`, a shell. */
   readonly through?: readonly string[];
@@ -54,13 +56,13 @@ export class NotStarted extends Error {
 
 /** Resolves when it listens; rejects with NotStarted. */
 export async function startServerProcess(options: ProcessOptions): Promise<ServerProcess> {
-  const { directory, flags = [], preload, ofSources, env = {}, through = [] } = options;
+  const { directory, flags = [], preload, ofSources, main, env = {}, through = [] } = options;
   const ports = ['--http-port', '0', '--grpc-port', '0'];
   const [command, ...words] = [
     ...through,
     process.execPath,
     ...(preload === undefined ? [] : ['--import', preloadOfMain(preload)]),
-    ofSources === true ? SOURCES_MAIN : MAIN,
+    main ?? (ofSources === true ? SOURCES_MAIN : MAIN),
     'serve',
     '--data-dir',
     directory,

@@ -336,9 +336,19 @@ export const LEASE_MARGIN = 0.1;
 /** How often a node looks at the owners of the shards, and at once after it took one or gave one away. */
 export const NODE_LOOK_MS = 500;
 export const NODE_LOOK_SOON_MS = 20;
+/**
+ * The longest pause between two attempts of a node to open a shard, or the control log, that it could not open; and how long after the last
+ * one the others leave the shard to it again.
+ */
+export const NODE_REFUSED_MS_MAX = 30_000;
+export const NODE_REFUSED_KEPT_MS = 600_000;
+/** Attempts that may fail for a passing reason before other nodes try. */
+export const NODE_REFUSED_TRIES = 3;
 /** How often a node that does not run the server looks whether it is to, and how long one that ends hands its shards over. */
 export const NODE_LEAD_MS = 250;
 export const NODE_HAND_OVER_MS = 20_000;
+/** How long the HTTP of an ending node answers the last requests of connections, which other nodes pass on. */
+export const NODE_LAST_REQUESTS_MS = 300;
 /**
  * Connections that a node passes on, how long they wait for the node that runs the server, how long one attempt to reach it
  * takes, and the pause between two attempts.

@@ -100,6 +100,11 @@ export interface ListenOptions {
   readonly http2?: ((connection: Socket) => void) | undefined;
   /** Further connections are closed at once. */
   readonly connectionsMax?: number | undefined;
+  /**
+   * How long `drain` goes on to accept, and tells each caller to send no more on its connection: requests that are on their way are
+   * answered. Default: 0. Only the listener on node:http knows it.
+   */
+  readonly lastRequestsMs?: number | undefined;
   /** Budget for bodies; default: a budget of the listener's own. */
   readonly requests?: ByteBudget | undefined;
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { assert } from '../../engine/base/assert.ts';
 import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/base/limits.ts';
 import { http, https } from '../../engine/base/node-http.ts';
@@ -108,8 +109,14 @@ class NodeServer implements HttpListener {
     });
   }
 
-  drain(deadlineMs: number): Promise<void> {
+  async drain(deadlineMs: number): Promise<void> {
     this.draining = true;
+    const lastMs = Math.min(this.options.lastRequestsMs ?? 0, deadlineMs / 2);
+    if (lastMs > 0 && this.connections.size > 0) await pause(lastMs);
+    await this.end(deadlineMs - lastMs);
+  }
+
+  private end(deadlineMs: number): Promise<void> {
     return new Promise((resolve) => {
       const force = setTimeout(() => {
         this.server.closeAllConnections();

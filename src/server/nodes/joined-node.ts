@@ -1,9 +1,10 @@
 // A node's part in its store: the shards that it owns, the connections to the other nodes, and the routes to all shards.
+import { EngineError } from '../../engine/base/errors.ts';
 import { NODE_HAND_OVER_MS } from '../../engine/base/limits.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
-import type { FleetNode } from '../../engine/log/postgres/fleet.ts';
+import { type FleetNode, readFleet } from '../../engine/log/postgres/fleet.ts';
 import { fencedCaller } from '../../shards/nodes/fenced-caller.ts';
-import { linkSecrets } from '../../shards/nodes/link/handshake.ts';
+import { LINK_PROTOCOL, linkSecrets } from '../../shards/nodes/link/handshake.ts';
 import { LinkListener } from '../../shards/nodes/link/listener.ts';
 import { Peer } from '../../shards/nodes/link/peer.ts';
 import { Ownership } from '../../shards/nodes/ownership.ts';
@@ -48,6 +49,7 @@ export class JoinedNode {
     const { database, stored, leases, shards: count } = store;
     const { node: id, leaseMs } = stored.database;
     const masterKey = await masterKeyOf(starting, store);
+    await refuseDistant(store);
     const pool = await startShards(
       starting,
       { layout: { shards: count, isNew: false }, stored, masterKeys: { current: masterKey } },
@@ -93,6 +95,7 @@ export class JoinedNode {
         httpPort: ports.http,
         grpcPort: ports.grpc,
         version: VERSION,
+        protocol: LINK_PROTOCOL,
         weight: config.nodeWeight,
       },
       database,
@@ -128,6 +131,20 @@ export class JoinedNode {
       peer.close();
     }
   }
+}
+
+/** Rejects with VAL-E001 when a live node speaks a protocol that this one does not: half of the calls between them would fail. */
+async function refuseDistant({ database, stored }: ReachedStore): Promise<void> {
+  const { node: self, leaseMs } = stored.database;
+  const { nodes } = await readFleet(database);
+  const distant = nodes.find(
+    ({ id, seenMs, protocol }) => id !== self && seenMs < leaseMs && Math.abs(protocol - LINK_PROTOCOL) > 1,
+  );
+  if (distant !== undefined)
+    throw new EngineError(
+      'VAL-E001',
+      `node ${distant.id} of version ${distant.version} speaks version ${distant.protocol} of the protocol between nodes, and this version (${VERSION}) ${LINK_PROTOCOL}: only neighbouring versions serve together, so upgrade over a version in between, or end that node`,
+    );
 }
 
 /** Checked against the store, so that a wrong key is refused before it opens a shard. */

@@ -3,7 +3,7 @@
 
 import { systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { NODE_LEAD_MS } from '../../engine/base/limits.ts';
+import { NODE_LEAD_MS, NODE_REFUSED_MS_MAX } from '../../engine/base/limits.ts';
 import type { FleetNode } from '../../engine/log/postgres/fleet.ts';
 import type { Config } from '../config.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
@@ -56,6 +56,8 @@ class NodeServer {
   #firstKey: string | undefined;
   #changing: Promise<void> | undefined;
   #isOver = false;
+  /** Attempts to run the server that failed one after the other, why the last one did, and when the next one may come. */
+  #failed = { times: 0, reason: '', againMs: 0 };
 
   static async open(starting: Starting, startOne: StartOne): Promise<NodeServer> {
     const { config, lifecycle } = starting;
@@ -119,7 +121,10 @@ class NodeServer {
     const isLost = this.#server !== undefined && this.#store.leases.isSpoiled(CONTROL_SHARD);
     const { leader } = this.#node;
     // It has its own lease again at once, after a restart.
-    const isFree = this.#server === undefined && (leader === undefined || leader.id === this.#node.id);
+    const isFree =
+      this.#server === undefined &&
+      (leader === undefined || leader.id === this.#node.id) &&
+      performance.now() >= this.#failed.againMs;
     if (!isLost && !isFree) return;
     this.#changing = (isLost ? this.#follow() : this.#lead(false)).finally(() => {
       this.#changing = undefined;
@@ -148,16 +153,27 @@ class NodeServer {
         },
       );
       this.#firstKey ??= this.#server.firstKey;
+      this.#failed = { times: 0, reason: '', againMs: 0 };
       log.info({ node: this.#node.id }, 'this node has the control log and runs the server');
     } catch (error) {
       await this.#fronts.listen();
-      if (!(error instanceof EngineError)) throw error;
-      if (error.code === 'STO-E002') return;
-      if (isFirst && !error.retryable) throw error;
-      log.error({ reason: error.message }, 'this node cannot run the server');
+      if (error instanceof EngineError && error.code === 'STO-E002') return;
+      if (isFirst && !(error instanceof EngineError && error.retryable)) throw error;
+      this.#notLeading(error);
     } finally {
       this.#fronts.hold(false);
     }
+  }
+
+  /** The lease of the control log was given back, so other nodes try in the meantime. */
+  #notLeading(error: unknown): void {
+    const { log } = this.#starting;
+    const times = this.#failed.times + 1;
+    const waitMs = Math.min(NODE_REFUSED_MS_MAX, NODE_LEAD_MS * 2 ** times);
+    const reason = error instanceof Error ? error.message : String(error);
+    if (reason !== this.#failed.reason)
+      log.error({ reason, err: error instanceof EngineError ? undefined : error }, 'this node cannot run the server: others may, and it tries again'); // biome-ignore format: one row
+    this.#failed = { times, reason, againMs: performance.now() + waitMs };
   }
 
   async #follow(): Promise<void> {

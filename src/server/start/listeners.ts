@@ -1,5 +1,6 @@
 // Starts the listeners: HTTP, HTTP for HTTP/1.0 peers, and gRPC, each on a port or HTTP and gRPC on one.
 import { EngineError } from '../../engine/base/errors.ts';
+import { NODE_LAST_REQUESTS_MS } from '../../engine/base/limits.ts';
 import { requestIdOf } from '../arrival.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { includesScope } from '../auth/principal.ts';
@@ -104,13 +105,14 @@ type SharedOptions = Omit<ListenOptions, 'host' | 'port'>;
 
 /** The options that all listeners share. */
 function optionsOf({ config, log, warn }: Starting): SharedOptions {
-  const { host, auth, tlsCert, tlsKey } = config;
+  const { host, auth, tlsCert, tlsKey, nodeListen } = config;
   if (auth !== 'none' && tlsCert === undefined && !isLoopback(host))
     warn(`keys and data are sent unencrypted on ${host}: set --tls-cert and --tls-key, or use a proxy with TLS`);
   return {
     onError: (error) => log.error({ err: error }, 'error in a listener'),
     refusal,
     requests: requestBudget(config.requestMemoryMb),
+    lastRequestsMs: nodeListen === undefined ? 0 : NODE_LAST_REQUESTS_MS,
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
   };
 }

@@ -7,7 +7,18 @@ import { NOTICE_KINDS, noticeBytes, readNotice, type ShardNotice } from './link/
 import { Moves } from './moves.ts';
 
 const nodeOf = (id: string): FleetNode => ({
-  ...{ id, address: `${id}:1`, httpPort: 0, grpcPort: 0, version: '0', weight: 1, isDraining: false, seenMs: 0 },
+  ...{
+    id,
+    address: `${id}:1`,
+    httpPort: 0,
+    grpcPort: 0,
+    version: '0',
+    protocol: 1,
+    weight: 1,
+    refused: [],
+    isDraining: false,
+    seenMs: 0,
+  },
 });
 
 /** One side, with what it told and did. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -8,7 +9,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { NODE_LOOK_MS } from '../../engine/base/limits.ts';
 import { Engine } from '../../engine/engine.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
-import { drainNode, enterNode } from '../../engine/log/postgres/fleet.ts';
+import { drainNode, enterNode, readFleet } from '../../engine/log/postgres/fleet.ts';
 import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
 import { migrate } from '../../engine/log/postgres/migrate.ts';
 import type { CallContext } from '../protocol.ts';
@@ -67,7 +68,7 @@ async function setUp(t: TestContext) {
       (_, shard) => new RoutedShard(shard, { onElsewhere: () => ownership.wake(), movesMs: 600_000 }),
     );
     const ownership: Ownership = new Ownership({
-      self: { id, address: `${id}:1`, httpPort: 0, grpcPort: 0, version: '0', weight },
+      self: { id, address: `${id}:1`, httpPort: 0, grpcPort: 0, version: '0', protocol: 1, weight },
       database,
       leaseMs: LEASE_MS,
       routes,
@@ -94,7 +95,7 @@ async function setUp(t: TestContext) {
     await ownership.start();
     return node;
   };
-  return { database, start };
+  return { database, root, start };
 }
 
 test('nodes share the shards, and no call fails while they move', async (t) => {
@@ -165,7 +166,15 @@ test('a node that comes back at another address, before its lease has ended, is 
     a.routes.flatMap(({ route }) => (route.kind === 'there' ? [`${route.node} at ${route.address}`] : []));
   await eventually('a knows the way to b', () => addresses().length === 2);
   assert.deepEqual(addresses(), ['b at b:1', 'b at b:1']);
-  await enterNode(set.database, { id: 'b', address: 'b:2', httpPort: 0, grpcPort: 0, version: '0', weight: 1 });
+  await enterNode(set.database, {
+    id: 'b',
+    address: 'b:2',
+    httpPort: 0,
+    grpcPort: 0,
+    version: '0',
+    protocol: 1,
+    weight: 1,
+  });
   await eventually('a asks at the new address', () => addresses().join() === 'b at b:2,b at b:2');
   await a.stop();
   await b.stop();
@@ -178,7 +187,10 @@ test('a node that ends hands its shards over before it is gone', async (t) => {
   const b = await set.start('b');
   await eventually('b has its share', () => a.owned() === 2 && b.owned() === 2);
   await a.stop();
-  assert.equal(b.owned(), SHARDS);
+  const { shards } = await readFleet(set.database);
+  assert.deepEqual([...new Set(shards.map(({ owner }) => owner))], ['b']);
+  // It may be opening the last one.
+  await eventually('b has all', () => b.owned() === SHARDS);
   await b.stop();
 });
 
@@ -208,6 +220,34 @@ test('a shard whose log takes nothing any more is opened again, and its calls wa
   await a.stop();
 });
 
+test('a shard that one node cannot open is served by another, and told; without another one its calls are refused', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  // A file lies where the copy of the shard's log would.
+  mkdirSync(join(set.root, 'a'), { recursive: true });
+  writeFileSync(join(set.root, 'a', 'shard-1'), 'no folder');
+  const a = await set.start('a');
+  const locate = (): Promise<unknown> => a.routes[1]!.caller.call('locate', CONTEXT, { hashes: [] });
+  await eventually('a has the others', () => a.owned() === SHARDS - 1);
+  await eventually('its calls are refused', () => a.routes[1]!.route.kind === 'nowhere');
+  await assert.rejects(locate(), {
+    code: 'STO-E002',
+    message: /no node can open shard 1: .*cannot be opened: EEXIST in mkdir/,
+  });
+  const refused = async () => (await readFleet(set.database)).nodes.map((node) => [node.id, node.refused.map(({ shard }) => shard)]); // biome-ignore format: one row
+  await eventually('the others know', async () => JSON.stringify(await refused()) === '[["a",[1]]]');
+
+  const b = await set.start('b');
+  await eventually('b has it', () => b.routes[1]!.route.kind === 'here' && a.routes[1]!.route.kind === 'there');
+  // It answers: it has no such memory.
+  await assert.rejects(locate(), { code: 'MEM-E003' });
+  await eventually('both have their share', () => a.owned() === 2 && b.owned() === 2);
+  assert.equal(b.routes[1]!.route.kind, 'here');
+  assert.deepEqual(await refused(), [['a', [1]], ['b', []]]); // biome-ignore format: one row
+  await a.stop();
+  await b.stop();
+});
+
 test('a shard that cannot be opened is tried again, and not at once', async (t) => {
   const found = await testDatabase(t);
   if (found === undefined) return;
@@ -216,7 +256,7 @@ test('a shard that cannot be opened is tried again, and not at once', async (t) 
   const tries: number[] = [];
   const told: string[] = [];
   const ownership = new Ownership({
-    self: { id: 'a', address: 'a:1', httpPort: 0, grpcPort: 0, version: '0', weight: 1 },
+    self: { id: 'a', address: 'a:1', httpPort: 0, grpcPort: 0, version: '0', protocol: 1, weight: 1 },
     database,
     leaseMs: LEASE_MS,
     routes: [new RoutedShard(0)],
@@ -245,5 +285,5 @@ test('a shard that cannot be opened is tried again, and not at once', async (t) 
   await ownership.stop(0);
   await database.close();
   for (const [i, atMs] of tries.entries()) assert.ok(i === 0 || atMs - tries[i - 1]! >= NODE_LOOK_MS);
-  assert.deepEqual(told, ['this node cannot take a shard']);
+  assert.deepEqual(told, ['this node cannot take a shard: others may, and it tries again']);
 });

@@ -1,7 +1,15 @@
 // A node's part in a deployment of several: it tells that it lives, looks at the owners of the shards, takes free ones up to
 // its share, and hands over one at a time what is another node's share. Calls find their shards by the routes that it sets.
 import { EngineError } from '../../engine/base/errors.ts';
-import { DATABASE_CLOSING_MS, NODE_LOOK_MS, NODE_LOOK_SOON_MS, SHARDS_TAKEN_MAX } from '../../engine/base/limits.ts';
+import {
+  DATABASE_CLOSING_MS,
+  NODE_LOOK_MS,
+  NODE_LOOK_SOON_MS,
+  NODE_REFUSED_KEPT_MS,
+  NODE_REFUSED_MS_MAX,
+  NODE_REFUSED_TRIES,
+  SHARDS_TAKEN_MAX,
+} from '../../engine/base/limits.ts';
 import { isSettledWithin } from '../../engine/base/settled-within.ts';
 import type { Database } from '../../engine/log/postgres/database.ts';
 import {
@@ -11,6 +19,8 @@ import {
   type FleetNode,
   leaveFleet,
   type NodeEntry,
+  noteRefused,
+  type RefusedShard,
   readFleet,
   seeNode,
 } from '../../engine/log/postgres/fleet.ts';
@@ -38,12 +48,25 @@ export interface OwnershipOptions {
   readonly log: ShardSetLog;
 }
 
+interface Refusal {
+  /** Told once for each reason. */
+  readonly reason: string;
+  /** When the next attempt may come. */
+  readonly againMs: number;
+  /** Attempts that failed one after the other. */
+  readonly failures: number;
+  /** Another node may do better. False while another node holds the shard, or the database is away. */
+  readonly isOwn: boolean;
+}
+
 export class Ownership {
   readonly #options: OwnershipOptions;
   /** Shards that are being opened or shut. */
   readonly #busy = new Set<number>();
-  /** Shards that could not be opened: why, told once for each reason, and when the next attempt may come. */
-  readonly #refused = new Map<number, { readonly reason: string; readonly againMs: number }>();
+  /** Shards that could not be opened. */
+  readonly #refused = new Map<number, Refusal>();
+  /** The text with which the others were told of them. */
+  #toldRefused = '[]';
   readonly #tasks = new Set<Promise<void>>();
   readonly #moving: Moves;
   #fleet: Fleet = { nodes: [], shards: [] };
@@ -175,6 +198,7 @@ export class Ownership {
       return;
     }
     if (this.#isOver) return;
+    await this.#tellRefused();
     this.#openAgain();
     const owners = this.#owners();
     const targets = spread(this.#live(), owners);
@@ -187,7 +211,8 @@ export class Ownership {
   #live(): readonly FleetNode[] {
     const { self, leaseMs } = this.#options;
     return this.#fleet.nodes.flatMap((node) => {
-      if (node.id === self.id) return [{ ...node, isDraining: node.isDraining || this.#isLeaving }];
+      if (node.id === self.id)
+        return [{ ...node, refused: this.#ownRefused(), isDraining: node.isDraining || this.#isLeaving }];
       return node.seenMs < leaseMs ? [node] : [];
     });
   }
@@ -228,16 +253,44 @@ export class Ownership {
           route.set({ kind: 'there', node: node.id, address: node.address, caller: callerAt(node, shard) });
       } else if (this.#moves(shard, targets[shard])) {
         if (now.kind !== 'held') route.set({ kind: 'held' });
-      } else route.set({ kind: 'nowhere', retryAfterSeconds: this.#takeoverSeconds() });
+      } else
+        route.set({ kind: 'nowhere', retryAfterSeconds: this.#takeoverSeconds(), reason: this.#whyRefused(shard) });
     }
   }
 
   /** True for a shard without an owner that one takes soon: its owner gave it back, or it is this node's to open. */
   #moves(shard: number, target: string | undefined): boolean {
-    if (target === undefined) return false;
+    if (target === undefined || this.#whyRefused(shard, target) !== undefined) return false;
     const { id } = this.#options.self;
     const last = this.#fleet.shards.find((row) => row.shard === shard)?.owner;
     return target === id || last === undefined || last === id;
+  }
+
+  /** Why a node, or any live one, could not open the shard. */
+  #whyRefused(shard: number, node?: string): string | undefined {
+    for (const { id, refused } of this.#live())
+      if (node === undefined || id === node) for (const one of refused) if (one.shard === shard) return one.reason;
+    return undefined;
+  }
+
+  #ownRefused(): readonly RefusedShard[] {
+    return [...this.#refused].flatMap(([shard, { reason, isOwn }]) => (isOwn ? [{ shard, reason }] : []));
+  }
+
+  /** A failure is repeated with the next look. */
+  async #tellRefused(): Promise<void> {
+    const nowMs = performance.now();
+    for (const [shard, { againMs }] of this.#refused)
+      if (nowMs > againMs + NODE_REFUSED_KEPT_MS) this.#refused.delete(shard);
+    const refused = this.#ownRefused();
+    const text = JSON.stringify(refused);
+    if (text === this.#toldRefused) return;
+    try {
+      await noteRefused(this.#options.database, this.#options.self.id, refused);
+      this.#toldRefused = text;
+    } catch (error) {
+      this.#tell('the shards that this node cannot open cannot be noted', error);
+    }
   }
 
   /** The time until a shard whose owner has ended is served again: its lease, and a look. */
@@ -266,10 +319,16 @@ export class Ownership {
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       const { message } = error;
+      const before = this.#refused.get(shard);
       // Another node was faster, or its lease has not ended: the next look tells.
-      if (error.code !== 'STO-E002' && this.#refused.get(shard)?.reason !== message)
-        log.error({ shard, reason: message }, 'this node cannot take a shard');
-      this.#refused.set(shard, { reason: message, againMs: performance.now() + NODE_LOOK_MS });
+      const isHeld = error.code === 'STO-E002';
+      if (!isHeld && before?.reason !== message)
+        log.error({ shard, reason: message }, 'this node cannot take a shard: others may, and it tries again');
+      const failures = isHeld ? 0 : (before?.failures ?? 0) + 1;
+      const waitMs = Math.min(NODE_REFUSED_MS_MAX, NODE_LOOK_MS * 2 ** Math.max(0, failures - 1));
+      // The database was read a moment ago, so what fails again and again is not its absence.
+      const isOwn = !isHeld && (!error.retryable || failures >= NODE_REFUSED_TRIES);
+      this.#refused.set(shard, { reason: message, againMs: performance.now() + waitMs, failures, isOwn });
     }
   }
 

@@ -15,7 +15,7 @@ export type Route =
   /** It moves: calls wait. */
   | { readonly kind: 'held' }
   /** No node has it, and one may have it after so many seconds. */
-  | { readonly kind: 'nowhere'; readonly retryAfterSeconds: number };
+  | { readonly kind: 'nowhere'; readonly retryAfterSeconds: number; readonly reason?: string | undefined };
 
 export interface RoutedShardOptions {
   /** A call came to a node that does not have the shard: the owners have changed. */
@@ -95,7 +95,7 @@ export class RoutedShard {
       }
       if (isOfOtherNode && route.kind !== 'here')
         throw new EngineError('STO-E002', `shard ${this.shard} is not on this node`, { isElsewhere: true });
-      if (route.kind === 'nowhere') throw this.#unowned(route.retryAfterSeconds);
+      if (route.kind === 'nowhere') throw this.#unowned(route);
       try {
         return await act(route.caller);
       } catch (error) {
@@ -140,8 +140,12 @@ export class RoutedShard {
     clearTimeout(timer);
   }
 
-  #unowned(retryAfterSeconds: number): EngineError {
-    return new EngineError('STO-E002', `no node has shard ${this.shard} at the moment`, { retryAfterSeconds });
+  #unowned({ retryAfterSeconds, reason }: Extract<Route, { kind: 'nowhere' }>): EngineError {
+    const text =
+      reason === undefined
+        ? `no node has shard ${this.shard} at the moment`
+        : `no node can open shard ${this.shard}: ${reason}`;
+    return new EngineError('STO-E002', text, { retryAfterSeconds });
   }
 
   #moving(): EngineError {

@@ -92,6 +92,18 @@ test('a draining node gives all away, unless nobody can have it', () => {
   assert.deepEqual(toTake(['b', 'b', 'b', 'b'], owners, 'b'), [3]);
 });
 
+test('a shard that a node cannot open goes to one that may, and stays with it', () => {
+  const a = { ...node('a'), refused: [{ shard: 0 }, { shard: 3 }] };
+  const wanted = ['b', 'a', 'b', 'b'];
+  assert.deepEqual(spread([a, node('b')], [undefined, 'a', 'b', 'b']), wanted);
+  assert.deepEqual(spread([a, node('b')], wanted), wanted);
+  // Nobody can: one goes on to try.
+  const b = { ...node('b'), refused: [{ shard: 0 }] };
+  assert.deepEqual(spread([a, b], [undefined, 'a', 'b', 'b']).slice(1), ['a', 'b', 'b']);
+  assert.ok(['a', 'b'].includes(spread([a, b], [undefined, 'a', 'b', 'b'])[0]!));
+  assert.deepEqual(spread([a], ['a', 'a', undefined, undefined]), ['a', 'a', 'a', 'a']);
+});
+
 /** A number of seeds, each with its random numbers. */
 function* seeds(count: number): Generator<{ readonly seed: number; readonly random: Random }> {
   for (let seed = 1; seed <= runs(count); seed++) yield { seed, random: new Random(seed) };

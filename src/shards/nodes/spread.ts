@@ -7,6 +7,8 @@ export interface SpreadNode {
   readonly weight: number;
   /** It gives its shards away, if another node can have them. */
   readonly isDraining: boolean;
+  /** Shards that it could not open. Other nodes get them, if any can. */
+  readonly refused?: readonly { readonly shard: number }[] | undefined;
 }
 
 /** A node's id, or undefined: no live node. By shard. */
@@ -27,7 +29,27 @@ export function spread(nodes: readonly SpreadNode[], owners: Owners): Owners {
   const targets = new Array<string | undefined>(owners.length).fill(undefined);
   for (const { id, held, quota } of takers) for (const shard of held.slice(0, quota)) targets[shard] = id;
   const room = takers.flatMap(({ id, held, quota }) => Array.from({ length: quota - held.length }, () => id));
-  return targets.map((target) => target ?? room.shift());
+  return withoutRefused(
+    targets.map((target) => target ?? room.shift()),
+    nodes,
+    owners,
+  );
+}
+
+/** A shard whose node could not open it goes to one that may, the one with the fewest for its weight. Shares are then less even. */
+function withoutRefused(targets: (string | undefined)[], nodes: readonly SpreadNode[], owners: Owners): Owners {
+  const able = nodes.filter(({ isDraining }) => !isDraining).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const refuses = (id: string | undefined, shard: number): boolean =>
+    able.some((node) => node.id === id && node.refused?.some((one) => one.shard === shard) === true);
+  const load = ({ id, weight }: SpreadNode): number => targets.filter((target) => target === id).length / weight;
+  for (const [shard, target] of targets.entries()) {
+    if (!refuses(target, shard)) continue;
+    const others = able.filter(({ id }) => !refuses(id, shard));
+    const owner = others.find(({ id }) => id === owners[shard]);
+    // When nobody can, the first one goes on to try.
+    targets[shard] = (owner ?? others.sort((a, b) => load(a) - load(b))[0])?.id ?? target;
+  }
+  return targets;
 }
 
 /** The shard that `self` hands over next: one whose target is another node. Undefined without one. */

@@ -1,5 +1,6 @@
 // The open engines of a thread. Each can be opened and closed while the others serve.
 import { assert } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import type { EngineDoor, EngineOptions } from './engine-door.ts';
 
 export class EngineSet implements Iterable<EngineDoor> {
@@ -32,9 +33,21 @@ export class EngineSet implements Iterable<EngineDoor> {
   /** Rejects with EngineError if the shard cannot be opened. */
   async open(options: EngineOptions): Promise<void> {
     assert(!this.#engines.has(options.shard), 'a shard is open once');
-    const engine = await this.#open(options);
+    const engine = await this.#opened(options);
     assert(!this.#engines.has(options.shard), 'a shard is opened once at a time');
     this.#engines.set(options.shard, engine);
+  }
+
+  /** An error of the system is one of the shard's folder, not a bug for which all shards of the thread would end. */
+  async #opened(options: EngineOptions): Promise<EngineDoor> {
+    try {
+      return await this.#open(options);
+    } catch (error) {
+      if (error instanceof EngineError || !(error instanceof Error) || !('syscall' in error)) throw error;
+      // Callers see it too: without the path.
+      const why = `${'code' in error ? error.code : error.name} in ${error.syscall}`;
+      throw new EngineError('STO-E001', `the folder of shard ${options.shard} cannot be opened: ${why}`);
+    }
   }
 
   /** Takes the engine out of the set, so that no call and no maintenance reaches it. The caller closes it. */

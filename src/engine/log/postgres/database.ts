@@ -198,10 +198,15 @@ function sqlState(error: unknown): string | undefined {
 /** An STO-E001 that names the failed action and its cause, without the URL, which holds a password. */
 export function databaseError(what: string, cause: unknown): EngineError {
   if (cause instanceof EngineError) return cause;
-  const failure = failureOf(cause);
+  const failure = isOfFile(cause) ? 'refused' : failureOf(cause);
   return new EngineError('STO-E001', `${what}: ${reasonOf(cause)}`, {
     retryable: failure === 'unknown' || failure === 'full',
   });
+}
+
+/** An error of the system about a file of the node, and not about a connection. */
+function isOfFile(cause: unknown): boolean {
+  return cause instanceof Error && 'syscall' in cause && 'path' in cause;
 }
 
 export function reasonOf(cause: unknown): string {

@@ -14,7 +14,15 @@ test('nodes are entered, seen, drained and removed, and shards have owners while
   t.after(() => database.close());
   await migrate(database, 4);
   assert.deepEqual(await readFleet(database), { nodes: [], shards: [] });
-  const entry = { id: 'a', address: '10.0.0.1:7700', httpPort: 8080, grpcPort: 50_051, version: '0.1.0', weight: 1 };
+  const entry = {
+    id: 'a',
+    address: '10.0.0.1:7700',
+    httpPort: 8080,
+    grpcPort: 50_051,
+    version: '0.1.0',
+    protocol: 1,
+    weight: 1,
+  };
   await enterNode(database, entry);
   await enterNode(database, { ...entry, id: 'b', address: '10.0.0.2:7700', weight: 2 });
   assert.equal(await drainNode(database, 'b', true), true);
@@ -59,7 +67,15 @@ test('tables of version 1 get the table of nodes', async (t) => {
     await sql`INSERT INTO granary_store VALUES (1, 1, 'mark'::bytea, 4)`;
   });
   assert.equal(await migrate(database, 4), 1);
-  await enterNode(database, { id: 'a', address: 'a:1', httpPort: 1, grpcPort: 2, version: '0.1.0', weight: 1 });
+  await enterNode(database, {
+    id: 'a',
+    address: 'a:1',
+    httpPort: 1,
+    grpcPort: 2,
+    version: '0.1.0',
+    protocol: 1,
+    weight: 1,
+  });
   assert.equal((await readFleet(database)).nodes.length, 1);
   assert.equal(await migrate(database, 4), SCHEMA_VERSION);
 });

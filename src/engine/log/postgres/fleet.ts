@@ -12,12 +12,22 @@ export interface FleetNode {
   readonly grpcPort: number;
   /** Of its program. */
   readonly version: string;
+  /** Of its protocol between nodes. */
+  readonly protocol: number;
   /** A whole number from 1: its share of the shards against that of others. */
   readonly weight: number;
+  /** Shards that it could not open. */
+  readonly refused: readonly RefusedShard[];
   /** It gives its shards away. */
   readonly isDraining: boolean;
   /** Milliseconds since it was seen. */
   readonly seenMs: number;
+}
+
+export interface RefusedShard {
+  readonly shard: number;
+  /** For operators. */
+  readonly reason: string;
 }
 
 export interface FleetShard {
@@ -39,19 +49,19 @@ export interface Fleet {
 }
 
 /** Itself, as a node tells the others. */
-export type NodeEntry = Omit<FleetNode, 'seenMs' | 'isDraining'>;
+export type NodeEntry = Omit<FleetNode, 'seenMs' | 'isDraining' | 'refused'>;
 
 /** Enters the node, or changes its entry. A node that was draining takes shards again. Rejects with STO-E001. */
 export async function enterNode(database: Database, entry: NodeEntry): Promise<void> {
-  const { id, address, httpPort, grpcPort, version, weight } = entry;
+  const { id, address, httpPort, grpcPort, version, protocol, weight } = entry;
   await telling('the node cannot be entered', () =>
     database.ask(
       (sql) => sql`
-      INSERT INTO granary_nodes (node, address, http_port, grpc_port, version, weight, draining, seen_at)
-      VALUES (${id}, ${address}, ${httpPort}, ${grpcPort}, ${version}, ${weight}, false, now())
+      INSERT INTO granary_nodes (node, address, http_port, grpc_port, version, protocol, weight, draining, seen_at)
+      VALUES (${id}, ${address}, ${httpPort}, ${grpcPort}, ${version}, ${protocol}, ${weight}, false, now())
       ON CONFLICT (node) DO UPDATE SET address = excluded.address, http_port = excluded.http_port,
-        grpc_port = excluded.grpc_port, version = excluded.version,
-        weight = excluded.weight, draining = excluded.draining, seen_at = excluded.seen_at`,
+        grpc_port = excluded.grpc_port, version = excluded.version, protocol = excluded.protocol,
+        weight = excluded.weight, draining = excluded.draining, refused = '[]', seen_at = excluded.seen_at`,
     ),
   );
 }
@@ -72,6 +82,13 @@ export async function drainNode(database: Database, id: string, isDraining: bool
   return rows.length > 0;
 }
 
+/** Tells the others which shards the node cannot open, so that they try. */
+export async function noteRefused(database: Database, id: string, refused: readonly RefusedShard[]): Promise<void> {
+  await telling('the shards that the node cannot open cannot be noted', () =>
+    database.ask((sql) => sql`UPDATE granary_nodes SET refused = ${JSON.stringify(refused)} WHERE node = ${id}`),
+  );
+}
+
 /** Removes the entry of a node that has ended. */
 export async function leaveFleet(database: Database, id: string): Promise<void> {
   await telling('the entry of the node cannot be removed', () =>
@@ -85,7 +102,7 @@ export async function readFleet(database: Database): Promise<Fleet> {
     database.ask((sql) =>
       Promise.all([
         sql`
-        SELECT node, address, http_port, grpc_port, version, weight, draining, extract(epoch FROM now() - seen_at) * 1000 AS seen
+        SELECT node, address, http_port, grpc_port, version, protocol, weight, refused, draining, extract(epoch FROM now() - seen_at) * 1000 AS seen
         FROM granary_nodes ORDER BY node`,
         sql`
         SELECT shard, owner, token, appends, extract(epoch FROM expires_at - now()) * 1000 AS rest
@@ -100,7 +117,9 @@ export async function readFleet(database: Database): Promise<Fleet> {
       httpPort: Number(row['http_port']),
       grpcPort: Number(row['grpc_port']),
       version: row['version'],
+      protocol: Number(row['protocol']),
       weight: Number(row['weight']),
+      refused: JSON.parse(row['refused']) as RefusedShard[], // written by noteRefused
       isDraining: row['draining'],
       seenMs: Number(row['seen']),
     })),

@@ -5,7 +5,7 @@ import { EngineError } from '../../base/errors.ts';
 import { Database } from './database.ts';
 import { Lease } from './lease.ts';
 import { migrate, openStore } from './migrate.ts';
-import { SCHEMA_STEPS, SCHEMA_VERSION } from './schema.ts';
+import { SCHEMA_SERVES_FROM, SCHEMA_STEPS, SCHEMA_VERSION } from './schema.ts';
 import { StoredFiles } from './stored-files.ts';
 
 test('tables are made once, and those of another version are refused', async (t) => {
@@ -22,9 +22,14 @@ test('tables are made once, and those of another version are refused', async (t)
 
   const setVersion = (version: number) => database.ask((sql) => sql`UPDATE granary_store SET version = ${version}`);
   await setVersion(SCHEMA_VERSION + 1);
-  for (const refused of [migrate(database, 8), openStore(database)])
-    await assert.rejects(refused, { code: 'STO-E001', message: /a newer version of this server made/ });
-  await setVersion(SCHEMA_VERSION - 1);
+  await assert.rejects(migrate(database, 8), { code: 'STO-E001', message: /a newer version of this server made/ });
+  // Tables of a later version that only adds something.
+  const serving = (from: number) => database.ask((sql) => sql`UPDATE granary_store SET serves_from = ${from}`);
+  await serving(SCHEMA_VERSION);
+  assert.equal((await openStore(database)).version, SCHEMA_VERSION + 1);
+  await serving(SCHEMA_VERSION + 1);
+  await assert.rejects(openStore(database), { code: 'STO-E001', message: /a newer version of this server made/ });
+  await setVersion(SCHEMA_SERVES_FROM - 1);
   await assert.rejects(openStore(database), { code: 'STO-E001', message: /must be migrated first/ });
   const stamp = { formatVersion: 1, shard: 0, shards: 8 };
   const lease = await Lease.take(database, { stamp, node: 'one', leaseMs: 60_000 });
@@ -81,6 +86,7 @@ test('tables of each earlier version are brought to this one, with what they hol
     assert.equal(await migrate(database, 4), version);
     assert.deepEqual(await openStore(database), {
       version: SCHEMA_VERSION,
+      servesFrom: SCHEMA_SERVES_FROM,
       mark: '01'.repeat(16),
       shards: 1,
       hasKeyStore: false,

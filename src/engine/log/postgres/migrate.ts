@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
-import { SCHEMA_STEPS, SCHEMA_VERSION } from './schema.ts';
+import { SCHEMA_SERVES_FROM, SCHEMA_STEPS, SCHEMA_VERSION } from './schema.ts';
 
 export interface StoreRow {
   /** Negative while an import fills the tables. */
   readonly version: number;
+  /** The oldest version of the tables whose programs may serve with these. */
+  readonly servesFrom: number;
   /** Random, in hexadecimal form: tells this deployment's tables from others. */
   readonly mark: string;
   readonly shards: number;
@@ -17,7 +19,7 @@ export interface StoreRow {
 
 /**
  * Brings the tables to this version, in one transaction; `shards` counts for new ones. Resolves with the version that was
- * found, 0 without tables. STO-E001 when the tables are newer, or when a node holds a shard.
+ * found, 0 without tables. STO-E001 when the tables are newer, or when a node holds a shard whose program could not go on.
  */
 export async function migrate(database: Database, shards: number): Promise<number> {
   try {
@@ -56,11 +58,12 @@ async function migrateIn(sql: Sql, shards: number): Promise<number> {
   if (version > SCHEMA_VERSION) throw newerTables(version);
   if (version < 0) throw importing();
   if (version === SCHEMA_VERSION) return version;
-  if (found !== undefined) await refuseServed(sql);
+  if (found !== undefined && version < SCHEMA_SERVES_FROM) await refuseServed(sql);
   for (const statement of SCHEMA_STEPS.slice(version).flat()) await sql.unsafe(statement);
   if (found === undefined)
     await sql`INSERT INTO granary_store (id, version, mark, shards) VALUES (1, ${SCHEMA_VERSION}, ${randomBytes(16)}, ${shards})`;
   else await sql`UPDATE granary_store SET version = ${SCHEMA_VERSION} WHERE id = 1`;
+  await sql`UPDATE granary_store SET serves_from = ${SCHEMA_SERVES_FROM} WHERE id = 1`;
   return version;
 }
 
@@ -74,11 +77,11 @@ async function refuseServed(sql: Sql): Promise<void> {
     );
 }
 
-/** The row of the store. STO-E001 when its tables are missing, older or newer than this version. */
+/** The row of the store. STO-E001 when its tables are missing or older, or newer and not for programs of this version. */
 export async function openStore(database: Database): Promise<StoreRow> {
   const found = await foundStore(database);
   if (found === undefined) throw new EngineError('STO-E001', 'the database has no tables of a store');
-  if (found.version > SCHEMA_VERSION) throw newerTables(found.version);
+  if (found.version > SCHEMA_VERSION && found.servesFrom > SCHEMA_VERSION) throw newerTables(found.version);
   if (found.version < 0) throw importing();
   if (found.version < SCHEMA_VERSION)
     throw new EngineError(
@@ -152,6 +155,8 @@ async function readStore(sql: Sql): Promise<StoreRow | undefined> {
   if (row === undefined) return undefined;
   return {
     version: Number(row['version']),
+    // Tables before version 5 are for programs of their own version.
+    servesFrom: Number(row['serves_from'] ?? row['version']),
     mark: row['mark'].toString('hex'),
     shards: Number(row['shards']),
     hasKeyStore: row['has_key_store'] === true,

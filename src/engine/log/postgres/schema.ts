@@ -2,7 +2,8 @@
 // CockroachDB and YugabyteDB share. Each table of shards begins with the shard, by which a database can spread it.
 //
 //   granary_store     one row: the version of the tables, the deployment's random mark, the number of shards, and since
-//                     version 4 whether the keys lie in a key store (key-store.ts)
+//                     version 4 whether the keys lie in a key store (key-store.ts); since version 5 the oldest version of
+//                     the tables whose programs may serve with these
 //   granary_shards    a shard's format, owner and lease; its newest append, its next sequence number, and the newest
 //                     append whose changes were pruned
 //   granary_owners    each taking of a shard: a random mark, and the newest append at that moment
@@ -12,12 +13,20 @@
 //   granary_keys      key id → slot of a key store: a wrapped key, or a tombstone
 //   granary_state     key → frame, null when it was deleted, and the append that wrote it
 //   granary_nodes     the nodes of the deployment, since version 2: where the others reach one, its ports, the version of its
-//                     program, its weight, whether it gives its shards away, and when it was last seen
+//                     program, since version 5 that of its protocol and the shards that it
+//                     cannot open, its weight, whether it gives its shards away, and when it was last seen
 //   granary_segments  files that follow from the log, since version 3: path in the shard's folder → SHA-256 and bytes
 //   granary_segment_parts SHA-256 of such a file and number of a part, from 0 → its bytes
 
 /** The newest version of the tables. A step is added for each; a step that was published is never changed. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
+
+/**
+ * The oldest version whose programs serve with the tables of SCHEMA_VERSION, and so may go on while the tables are changed. A step that only
+ * adds tables, or columns with a default, leaves it as it is. Any other step raises it to the version of the step: all nodes must then
+ * end before the tables are changed.
+ */
+export const SCHEMA_SERVES_FROM = 5;
 
 /** The statements that lead from the version before to the i-th version, from 1. */
 export const SCHEMA_STEPS: readonly (readonly string[])[] = [
@@ -106,4 +115,9 @@ export const SCHEMA_STEPS: readonly (readonly string[])[] = [
     )`,
   ],
   ['ALTER TABLE granary_store ADD COLUMN has_key_store boolean NOT NULL DEFAULT false'],
+  [
+    'ALTER TABLE granary_store ADD COLUMN serves_from int4 NOT NULL DEFAULT 5',
+    'ALTER TABLE granary_nodes ADD COLUMN protocol int4 NOT NULL DEFAULT 1',
+    `ALTER TABLE granary_nodes ADD COLUMN refused text NOT NULL DEFAULT '[]'`,
+  ],
 ];
