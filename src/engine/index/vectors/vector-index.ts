@@ -403,5 +403,8 @@ function unitQuery(query: Float32Array, dimensions: number): Float32Array {
   const length = lengthOf(query);
   if (!(length > 0))
     throw new EngineError('VAL-E001', 'the query vector is zero, or has components that are not finite numbers');
-  return query.map((value) => value / length);
+  // Not by map(), which makes a heap number for each component.
+  const unit = new Float32Array(query.length);
+  for (let i = 0; i < unit.length; i++) unit[i] = query[i]! / length;
+  return unit;
 }

@@ -124,7 +124,7 @@ export function givesVector({ embedding }: RecallInput): boolean {
 
 function vectorOf(input: WithVector, text: string | undefined): RecallQuery['vector'] {
   if (text === undefined || !givesVector(input)) return input[VECTOR];
-  return { bytes: packVectors([Float32Array.from(input.embedding ?? [])]), of: text };
+  return { bytes: packVectors([new Float32Array(input.embedding ?? [])]), of: text };
 }
 
 function defaultCandidates({ exhaustive }: RecallInput, limit: number): number {
