@@ -120,11 +120,17 @@ test('any node answers for any memory, shards move without a failed request, and
     return JSON.parse(stdout);
   };
   const listed = (await command('nodes')).nodes as readonly {
+    readonly segments_not_uploaded: number;
     readonly runs_server: boolean;
     readonly shards: number[];
   }[];
   assert.deepEqual(listed.flatMap(({ shards }) => shards).sort(), [0, 1, 2, 3]);
   assert.equal(listed.filter((node) => node.runs_server).length, 1);
+  for (const { segments_not_uploaded: count } of listed) assert.ok(Number.isInteger(count) && count >= 0);
+  const metrics = await (await fetch(`${c.http}/metrics`, { headers: { authorization: `Bearer ${KEY}` } })).text();
+  assert.equal(metrics.match(/^granary_node_up\{node="[^"]+"\} 1$/gm)?.length, 3, 'any node tells of all nodes');
+  assert.equal(metrics.match(/^granary_shard_lease_seconds\{/gm)?.length, SHARDS);
+  assert.match(metrics, /^granary_unowned_shards 0$/m);
   const none = await granary(['node', 'drain', 'nobody'], { env: { GRANARY_STORE: url } });
   assert.deepEqual([none.code, /no node nobody/.test(none.stderr)], [2, true]);
 

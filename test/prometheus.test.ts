@@ -118,7 +118,7 @@ test('names of granary end in their unit, and counters in _total', () => {
     if (name.endsWith('_seconds')) assert.match(help, /in seconds/, name);
     assert.match(
       name,
-      /_(total|seconds|bytes|writes|grains|records|segments|calls|streams|up|memories|keys|webhooks|flight|waiting|info)$/,
+      /_(total|seconds|bytes|writes|grains|records|segments|files|shards|calls|streams|up|draining|memories|keys|webhooks|flight|waiting|info)$/,
     );
   }
 });

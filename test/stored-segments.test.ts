@@ -13,6 +13,7 @@ import { Database } from '../src/engine/log/postgres/database.ts';
 import { migrate } from '../src/engine/log/postgres/migrate.ts';
 import { hasDigest } from '../src/engine/log/postgres/stored-files.ts';
 import { fetchAhead } from '../src/engine/maintain/housekeeping/fetch-ahead.ts';
+import { uploadsBehind } from '../src/engine/maintain/reports/uploads-behind.ts';
 import { embedAll, embedderOf } from './support/letters.ts';
 import { testDatabase } from './support/postgres.ts';
 import { addBelief, contextOf, openShard, recalled, settingsOf, until } from './support/shard.ts';
@@ -128,6 +129,7 @@ onPlace('what the database has in part, or damaged, is built again, and health s
   const first = await place.open('a');
   const hashes = await fill(first);
   await first.store.uploads?.settle();
+  assert.deepEqual([...(await uploadsBehind(place.database))], []);
   await first.abandon();
   const [one, two] = (await rowsIn(place)).filter(({ name }) => name.startsWith('segments/'));
   assert.ok(one !== undefined && two !== undefined);
@@ -137,6 +139,9 @@ onPlace('what the database has in part, or damaged, is built again, and health s
       WHERE digest = ${one.digest}`,
   );
   await place.database.ask((sql) => sql`DELETE FROM granary_segment_parts WHERE digest = ${two.digest}`);
+  await place.database.ask((sql) => sql`UPDATE granary_segments SET name = 'x' WHERE name = ${two.name}`);
+  assert.deepEqual([...(await uploadsBehind(place.database))], [[0, 1]]);
+  await place.database.ask((sql) => sql`UPDATE granary_segments SET name = ${two.name} WHERE name = 'x'`);
 
   const second = await place.open('b');
   const { reasons } = second.read('health', context, undefined as never);

@@ -1,9 +1,9 @@
 // `granary nodes` and `granary node drain|resume`: the nodes of a store, and which of them give their shards away.
 import type { Command } from 'commander';
-import type { Fleet } from '../engine/log/postgres/fleet.ts';
 import { usage } from './failure.ts';
 import { printJson, printLine, printTable } from './output.ts';
 import { type StoreOptions, storeUrlOf, withStoreOptions } from './store-options.ts';
+import type { StoreFleet } from './store-state.ts';
 
 export function registerNodes(program: Command): void {
   withStoreOptions(program.command('nodes')).description('List the nodes of a store, with their shards').action(list);
@@ -28,7 +28,7 @@ async function list({ store, json }: StoreOptions): Promise<void> {
   if (rows.length === 0)
     return printLine('No node has joined this store: start some with granary serve --node-listen.');
   printTable(
-    [{ title: 'node' }, { title: 'address' }, { title: 'version' }, { title: 'weight', align: 'right' }, { title: 'state' }, { title: 'seen', align: 'right' }, { title: 'lease', align: 'right' }, { title: 'shards' }], // biome-ignore format: one row
+    [{ title: 'node' }, { title: 'address' }, { title: 'version' }, { title: 'weight', align: 'right' }, { title: 'state' }, { title: 'seen', align: 'right' }, { title: 'lease', align: 'right' }, { title: 'not uploaded', align: 'right' }, { title: 'shards' }], // biome-ignore format: one row
     rows.map((row) => [
       row.node,
       row.address,
@@ -37,6 +37,7 @@ async function list({ store, json }: StoreOptions): Promise<void> {
       `${row.state}${row.runs_server ? ', runs the server' : ''}`,
       `${row.seen_seconds} s ago`,
       row.lease_seconds === null ? '-' : `${row.lease_seconds} s`,
+      row.segments_not_uploaded,
       row.shards.length === 0 ? '-' : row.shards.join(' '),
     ]),
   );
@@ -45,7 +46,7 @@ async function list({ store, json }: StoreOptions): Promise<void> {
 }
 
 /** The shard of the control log is that of the node that runs the server. */
-function rowsOf({ nodes, shards, count }: Fleet & { readonly count: number }) {
+function rowsOf({ nodes, shards, count, behind }: StoreFleet) {
   return nodes.map(({ id, address, version, weight, isDraining, seenMs }) => {
     const held = shards.filter(({ owner, leaseMs }) => owner === id && leaseMs > 0);
     return {
@@ -57,12 +58,13 @@ function rowsOf({ nodes, shards, count }: Fleet & { readonly count: number }) {
       runs_server: held.some(({ shard }) => shard >= count),
       seen_seconds: Math.round(seenMs / 1_000),
       lease_seconds: held.length === 0 ? null : Math.round(Math.min(...held.map(({ leaseMs }) => leaseMs)) / 1_000),
+      segments_not_uploaded: held.reduce((sum, { shard }) => sum + (behind.get(shard) ?? 0), 0),
       shards: held.map(({ shard }) => shard).filter((shard) => shard < count),
     };
   });
 }
 
-function freeShards({ shards, count }: Fleet & { readonly count: number }): readonly number[] {
+function freeShards({ shards, count }: StoreFleet): readonly number[] {
   const held = new Set(
     shards.filter(({ owner, leaseMs }) => owner !== undefined && leaseMs > 0).map(({ shard }) => shard),
   );

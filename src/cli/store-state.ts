@@ -6,6 +6,7 @@ import { drainNode, type Fleet, readFleet } from '../engine/log/postgres/fleet.t
 import { bindKeys } from '../engine/log/postgres/key-store.ts';
 import { foundStore, migrate, openStore } from '../engine/log/postgres/migrate.ts';
 import { owners } from '../engine/log/postgres/owners.ts';
+import { uploadsBehind } from '../engine/maintain/reports/uploads-behind.ts';
 
 export interface StoreState {
   /** Of the tables; 0 without tables. */
@@ -56,11 +57,19 @@ export function migrateStore(url: string): Promise<number> {
   });
 }
 
-/** The nodes and shards, and the number of shards. Rejects as `storeState`. */
-export function fleetOf(url: string): Promise<Fleet & { readonly count: number }> {
+/** The nodes and shards. */
+export interface StoreFleet extends Fleet {
+  /** The number of shards. */
+  readonly count: number;
+  /** Segments that the database does not have yet, by shard; shards that lack none are absent. */
+  readonly behind: ReadonlyMap<number, number>;
+}
+
+/** Rejects as `storeState`. */
+export function fleetOf(url: string): Promise<StoreFleet> {
   return withDatabase(url, async (database) => {
     const { shards } = await openStore(database);
-    return { ...(await readFleet(database)), count: shards };
+    return { ...(await readFleet(database)), count: shards, behind: await uploadsBehind(database) };
   });
 }
 

@@ -239,7 +239,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     embedPages: (_context, input) => embedPages(store, input),
     health: () => health(),
-    counters: () => store.counters.counts(store.opened.counts, store.purgePending.size),
+    counters: () => store.counters.counts(store.opened.counts, store.purgePending.size, store.uploads?.pending ?? 0),
     turn: (context, { sessionId }) => ({ turn: readTurn(store, store.memory(context.memory), context, sessionId) }),
     openTurns: () => ({ memories: memoriesWithTurns(store.log) }),
     takeStages: () => store.stageTimes.take(),

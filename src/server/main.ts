@@ -30,6 +30,7 @@ import { Lifecycle } from './lifecycle.ts';
 import { makeLog } from './log.ts';
 import { isLoopback } from './loopback.ts';
 import { Metering } from './metering/metering.ts';
+import { nodeFamilies, type SeenFleet } from './metering/node-families.ts';
 import { shardFamilies } from './metering/shard-families.ts';
 import { workFamilies } from './metering/work-families.ts';
 import { Metrics } from './metrics.ts';
@@ -142,6 +143,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
 interface Stored extends Data, Placed, OpenKeys {
   readonly erasures: Erasures;
   readonly pool: ShardSet;
+  readonly nodes: () => SeenFleet | undefined;
 }
 
 /** Opens what the data directory holds, and finishes what an earlier server left half-done. */
@@ -155,7 +157,7 @@ async function openStored(starting: Starting): Promise<Stored> {
   const erasures = await startErasures(starting, control, placed.router);
   const keys = await openKeys(starting, data);
   drainCallsFirst(starting, pool);
-  return { ...data, ...placed, ...keys, erasures, pool };
+  return { ...data, ...placed, ...keys, erasures, pool, nodes: () => node?.fleet() };
 }
 
 interface Work {
@@ -268,7 +270,7 @@ function servicesOf(
   };
 }
 
-function metricsOf({ router, pool, memories, control }: Stored, work: Work, services: Services): Metrics {
+function metricsOf({ router, pool, memories, control, nodes }: Stored, work: Work, services: Services): Metrics {
   const { followers } = work.embedding;
   const { metering, events, deliveries } = services;
   return new Metrics({
@@ -280,6 +282,7 @@ function metricsOf({ router, pool, memories, control }: Stored, work: Work, serv
         counts: (shard) => router.callShard(shard, 'counters', {}).catch(() => undefined),
         workers: () => pool.health(),
       }),
+      ...nodeFamilies({ fleet: nodes, leaseMs: services.config.storeLeaseMs, shards: pool.shards }),
       ...workFamilies({
         memories: () => memories.count,
         keys: () => control.count('key'),

@@ -25,6 +25,8 @@ export interface ShardCounts {
   /** Files that were uploaded to a database, and attempts that failed. */
   readonly uploads: number;
   readonly uploadFailures: number;
+  /** Segments and vectors that a database does not have yet. */
+  readonly pendingUploads: number;
   /** Memories whose index blocks are still to be rewritten after an erasure. */
   readonly pendingPurges: number;
   /** The cache of opened grains. */
@@ -64,7 +66,7 @@ export class ShardCounters {
     return nowMs;
   }
 
-  counts(opened: OpenedCounts, pendingPurges: number): ShardCounts {
+  counts(opened: OpenedCounts, pendingPurges: number, pendingUploads: number): ShardCounts {
     const { statistics, candidates, fusion, fetch } = this.recallSeconds;
     return {
       groupWrites: this.groupWrites.counted,
@@ -81,6 +83,7 @@ export class ShardCounters {
       merges: this.merges,
       uploads: this.uploads,
       uploadFailures: this.uploadFailures,
+      pendingUploads,
       pendingPurges,
       opened,
     };

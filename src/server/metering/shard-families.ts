@@ -120,7 +120,7 @@ export function shardFamilies(sources: ShardSources): Family[] {
     purges(async () => (await scrapes.seen()).counts),
     summed('granary_seals_total', 'Tails that were sealed into a segment.', ({ seals }) => seals),
     summed('granary_merges_total', 'Merges of segments.', ({ merges }) => merges),
-    ...uploadFamilies(summed),
+    ...uploadFamilies(summed, async () => (await scrapes.seen()).counts),
     ...openedFamilies(summed, async () => (await scrapes.seen()).counts),
     ...workerFamilies(sources),
   ];
@@ -137,7 +137,7 @@ function purges(seen: () => Promise<readonly ShardCounts[]>): Family {
 
 type Summed = (name: string, help: string, read: (counts: ShardCounts) => number) => Family;
 
-function uploadFamilies(summed: Summed): Family[] {
+function uploadFamilies(summed: Summed, seen: () => Promise<readonly ShardCounts[]>): Family[] {
   return [
     summed(
       'granary_segment_uploads_total',
@@ -149,6 +149,12 @@ function uploadFamilies(summed: Summed): Family[] {
       'Attempts to upload segments that failed; each is tried again.',
       ({ uploadFailures }) => uploadFailures,
     ),
+    {
+      name: 'granary_pending_uploads_files',
+      help: 'Files of segments and vectors that the database does not have yet.',
+      type: 'gauge',
+      values: async () => [{ value: (await seen()).reduce((sum, { pendingUploads }) => sum + pendingUploads, 0) }],
+    },
   ];
 }
 

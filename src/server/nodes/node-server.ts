@@ -148,6 +148,7 @@ class NodeServer {
             openData: (inner) =>
               openOwnControl(inner, { ...this.#store, waiting: new Waiting(inner.log, 0) }, () => Promise.resolve()),
             pool: this.#node.shards,
+            fleet: () => this.#node.ownership.fleet,
             freePorts: () => this.#fronts.stopListening(),
           },
         },

@@ -10,6 +10,7 @@ import type { DirectoryLock } from '../directory-lock.ts';
 import type { Openers } from '../embedding/embedders.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import type { SeenFleet } from '../metering/node-families.ts';
 import type { Data } from './keyring.ts';
 
 export interface ServerDeps {
@@ -42,6 +43,7 @@ export interface LedNode {
   /** Takes the control log. */
   readonly openData: (starting: Starting) => Promise<Data>;
   readonly pool: ShardSet;
+  readonly fleet: () => SeenFleet;
   /** Called before the ports are listened on. */
   readonly freePorts: () => Promise<void>;
 }

@@ -6,7 +6,11 @@ import type { Log } from '../../log/log.ts';
 export const SEGMENTS_STATE = 'segments';
 
 export function segmentsDirectory(shardDirectory: string, number: number): string {
-  return join(shardDirectory, number === 0 ? 'segments' : `segments-${number}`);
+  return join(shardDirectory, segmentsFolder(number));
+}
+
+export function segmentsFolder(number: number): string {
+  return number === 0 ? 'segments' : `segments-${number}`;
 }
 
 /** The folder that the log's state names. Folders of an interrupted rebuild are deleted. */
