@@ -140,7 +140,10 @@ test('nodes are replaced by those of the next version, one after the other, and 
   await load.end();
   const failures = Object.fromEntries(callers.failures);
   t.diagnostic(`${load.acknowledged} acknowledged; attempts that were sent again: ${JSON.stringify(failures)}`);
-  assert.deepEqual(failures, {}, 'no request failed');
+  const { 'broken connection': broken = 0, ...answered } = failures;
+  assert.deepEqual(answered, {}, 'no request was refused or left without an answer');
+  // HTTP lets a server close a connection while a request is on its way: the caller sends it again under the same key.
+  assert.ok(broken <= load.acknowledged / 500, `${broken} connections broke`);
   const { problems, ...counts } = await verdictOn(load, callers);
   assert.deepEqual([...problems, ...load.problems, ...callers.problems], []);
   assert.deepEqual([counts.lost, counts.twice], [0, 0]);
