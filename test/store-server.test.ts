@@ -316,6 +316,30 @@ test('a shard that another owner took and left is opened again', async (t) => {
   assert.equal(await server.stop(), 0);
 });
 
+test('a control log that another owner took and left is opened again, with its keys and on the same ports', async (t) => {
+  const database = await testDatabase(t);
+  if (database === undefined) return;
+  const directory = join(temporaryDirectory(t), 'data');
+  const server = await started(t, { url: database.url, directory });
+  const { ann } = await fill(server);
+  const sql = await Database.open(database.url);
+  t.after(() => sql.close());
+  await sql.ask((ask) => ask`UPDATE granary_shards SET token = token + 1, owner = NULL WHERE shard = 64`);
+  await sql.ask(
+    (ask) => ask`INSERT INTO granary_owners SELECT shard, token, '\\x00', appends FROM granary_shards WHERE shard = 64`,
+  );
+  await eventually('a memory can be made again', async () => {
+    const answer = await ask(server, 'POST', '/memories', { id: 'later' }).catch(() => undefined);
+    // Its port is closed for a moment.
+    if (answer === undefined) return false;
+    assert.ok([201, 500, 503].includes(answer.status), String(answer.status));
+    return answer.status === 201;
+  });
+  assert.deepEqual(await found(server, 'tea').then((hashes) => hashes.includes(ann)), true);
+  assert.match(server.output(), /the control log takes nothing any more.*the server runs again/s);
+  assert.equal(await server.stop(), 0);
+});
+
 test('without its database a server answers 503 and goes on by itself when it is back', {
   skip: NO_POSTGRES,
 }, async (t) => {

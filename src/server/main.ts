@@ -64,7 +64,11 @@ import { Wrapper } from './wrapper.ts';
 
 /** Starts a server, or one of several nodes. Rejects with EngineError or the system's error, and leaves nothing open. */
 export async function startServer(config: Config, deps: ServerDeps = {}): Promise<RunningServer> {
-  if (config.nodeListen === undefined || deps.node !== undefined) return startOne(config, deps);
+  if (config.store === undefined || deps.node !== undefined) return startOne(config, deps);
+  if (config.nodeListen === undefined) {
+    const { startReopening } = await import('./store/reopening.ts');
+    return startReopening(config, deps, startOne);
+  }
   // Loaded only where there are several.
   const { startNode } = await import('./nodes/node-server.ts');
   return startNode(config, deps, startOne);

@@ -331,6 +331,8 @@ export const STORE_CLOSE_PART_MS = 15_000;
 export const REPLAY_TURN_MS = 50;
 /** Between two attempts of a start to reach its store, or to get a shard of it. */
 export const STORE_RETRY_MS = 250;
+/** The longest pause between two attempts of a server to open its control log again. */
+export const STORE_REOPEN_MS_MAX = 30_000;
 /** The share of a lease by which its owner gives up a shard before the lease ends by the database's clock. */
 export const LEASE_MARGIN = 0.1;
 /** How often a node looks at the owners of the shards, and at once after it took one or gave one away. */

@@ -16,6 +16,8 @@ import type { Data } from './keyring.ts';
 export interface ServerDeps {
   readonly clock?: Clock | undefined;
   readonly log?: Logger | undefined;
+  /** Gets a function that tells whether the control log of a store must be opened again. */
+  readonly watchControl?: ((isSpoiled: () => boolean) => void) | undefined;
   /** The worker's entry file; default: the one with the real engine. */
   readonly entry?: URL | undefined;
   /** Where the threads of shards come from. Only for tests, which use threads again. */

@@ -69,7 +69,7 @@ export async function reachStore(starting: Starting, url: string): Promise<Reach
 /** Takes the control log, waits for `checked`, and opens the keys and the log. Rejects as `openStoredData`. */
 export async function openOwnControl(
   starting: Starting,
-  { database, shards, stored, waiting }: ReachedStore,
+  { database, shards, stored, leases, waiting }: ReachedStore,
   checked: () => Promise<void>,
 ): Promise<Data> {
   const { config, clock, lifecycle, log, warn } = starting;
@@ -85,6 +85,7 @@ export async function openOwnControl(
     const keys = { key: keyring.controlKey, master: keyring.masterKeys.current };
     const control = openStoredControl(shard, keys, clock);
     lifecycle.opened('control log', () => control.close(lifecycle.drainMs));
+    starting.deps.watchControl?.(() => leases.isSpoiled(CONTROL_SHARD));
     log.info({ node: stored.database.node, shards }, 'the data lie in a database');
     return { layout: { shards, isNew }, control, stored, ...keyring };
   } catch (error) {
