@@ -10,12 +10,15 @@ interface Props {
 
 export function ErrorBox({ error, again }: Props) {
   const { code, requestId, details, status } = error;
+  const message = errorText(error);
+  // A single fault is the message already.
+  const more = details.filter((detail) => detailText(detail).replace(': ', ' ') !== message);
   return (
     <div class="error-box" role="alert">
-      <p class="error-message">{errorText(error)}</p>
-      {details.length > 0 && (
+      <p class="error-message">{message}</p>
+      {more.length > 0 && (
         <ul>
-          {details.map((detail) => (
+          {more.map((detail) => (
             <li key={JSON.stringify(detail)}>{detailText(detail)}</li>
           ))}
         </ul>
@@ -42,7 +45,7 @@ function errorText(error: GranaryError): string {
   if (error instanceof ConnectionError) return 'The server does not answer. It may be stopped, or the network is down.';
   // The message begins with the code, which stands below.
   const { code, message } = error;
-  return message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
+  return (message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message).replaceAll('`', '');
 }
 
 function detailText(detail: unknown): string {

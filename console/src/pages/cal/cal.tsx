@@ -135,7 +135,8 @@ function grainsOf(result: JsonObject): readonly Line[] {
 function sentenceOf(fields: JsonObject): string {
   const { subject, relation, object, content } = fields;
   if (typeof content === 'string') return content;
-  const triple = [subject, relation, object].filter((one) => typeof one === 'string');
+  const words = typeof relation === 'string' ? relation.replaceAll('_', ' ') : relation;
+  const triple = [subject, words, object].filter((one) => typeof one === 'string');
   return triple.length > 0 ? triple.join(' ') : JSON.stringify(fields);
 }
 

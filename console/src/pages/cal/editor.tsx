@@ -133,8 +133,9 @@ const COLOURS = HighlightStyle.define([
 const THEME = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', fontSize: '0.9rem' },
   '&.cm-focused': { outline: '2px solid var(--focus)' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', minHeight: '7rem', maxHeight: '22rem' },
-  '.cm-content': { caretColor: 'var(--text)' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', maxHeight: '22rem' },
+  // The whole field takes a click, also below the text.
+  '.cm-content': { caretColor: 'var(--text)', minHeight: '7rem' },
   '.cm-placeholder': { color: 'var(--soft)' },
   '&.cm-focused .cm-cursor': { borderLeftColor: 'var(--text)' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {

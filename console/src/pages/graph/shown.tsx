@@ -7,6 +7,8 @@ import { type Column, VirtualTable } from '../../parts/virtual-table.tsx';
 import { Drawing } from './drawing.tsx';
 import type { Edge, Node } from './view.ts';
 
+/** Positions of the time: a key moves it by one. */
+const STEPS = 100;
 const GRAINS = { on: 'memory', path: 'grains' } as const;
 
 interface Props {
@@ -30,6 +32,7 @@ export function Shown({ memory, nodes, edges, isComplete, note, children }: Prop
   }, [edges]);
   const until = query.one('until');
   const untilMs = until === '' ? Number.POSITIVE_INFINITY : Number(until);
+  const step = Math.max(1, Math.ceil((last - first) / STEPS));
   const listed = useMemo(
     () =>
       edges.filter(
@@ -47,8 +50,9 @@ export function Shown({ memory, nodes, edges, isComplete, note, children }: Prop
           id="graph-until"
           type="range"
           min={first}
-          max={last}
-          step={1000}
+          // The last step reaches the last edge.
+          max={first + step * Math.ceil((last - first) / step)}
+          step={step}
           value={Math.min(untilMs, last)}
           disabled={first === last}
           onInput={(event) => query.set({ until: event.currentTarget.value }, true)}

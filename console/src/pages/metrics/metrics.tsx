@@ -21,14 +21,14 @@ const YES_OR_NO = '1 or 0';
 const COLUMNS: readonly Column<Metric>[] = [
   {
     title: 'Metric',
-    width: 'minmax(6rem, 2fr)',
+    width: 'minmax(7.75rem, 2fr)',
     cell: ({ label, id }) => <span title={`${label} (${id})`}>{label}</span>,
   },
-  { title: 'Value', width: '7.5rem', cell: ({ value, unit }) => <b>{valueText(value, unit)}</b>, isNumber: true },
-  { title: 'State', width: '7.5rem', cell: (metric) => <State of={metric} /> },
+  { title: 'Value', width: '6.5rem', cell: ({ value, unit }) => <b>{valueText(value, unit)}</b>, isNumber: true },
+  { title: 'State', width: '6.75rem', cell: (metric) => <State of={metric} /> },
   {
     title: 'Green, yellow',
-    width: '10rem',
+    width: '12rem',
     cell: ({ green, yellow, direction, unit }) =>
       unit === YES_OR_NO
         ? valueText(green, unit)

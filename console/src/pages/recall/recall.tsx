@@ -106,10 +106,7 @@ function Answers({ memory, fields, sides }: AnswersProps) {
   const b = useSide('b', { memory, fields, isAsked: sides.length > 1 });
   if (!isAsking(query, fields))
     return (
-      <Empty
-        title="Nothing is asked yet"
-        call={`curl ${SERVER}api/memories/${encodeURIComponent(memory)}/recall -d '{"query": "…"}'`}
-      >
+      <Empty title="Nothing is asked yet" call={curlOf({ server: SERVER, memory, query: '…', settings: {} })}>
         Ask a question above, or set what to look for, such as a subject. Each change asks again. The call that the page
         makes:
       </Empty>

@@ -30,7 +30,7 @@ export function SettingsTable({ fields, sides }: Props) {
         <input
           id={id}
           type="search"
-          placeholder={`Find one of ${fields.length} settings`}
+          placeholder={sides.length > 1 ? 'Find' : `Find one of ${fields.length} settings`}
           value={sought}
           onInput={(event) => setSought(event.currentTarget.value)}
         />

@@ -157,7 +157,9 @@ const SHOWN_APART: ReadonlySet<string> = new Set(['namespace', 'user_id', 'creat
 function Sources({ grain }: { readonly grain: Grain }) {
   const query = useQuery();
   const derived = grain.fields['derived_from'];
-  const hashes = [...(grain.sources ?? []), ...(Array.isArray(derived) ? derived.map(String) : [])];
+  // One source alone is no list.
+  const from = typeof derived === 'string' ? [derived] : Array.isArray(derived) ? derived.map(String) : [];
+  const hashes = [...(grain.sources ?? []), ...from];
   if (hashes.length === 0) return null;
   return (
     <section class="section">
