@@ -1,22 +1,12 @@
 // Acts on the pages: by keyboard alone, with a name typed before what cannot be taken back, and only what the key may do.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { Page } from 'puppeteer-core';
-import { Granary, NotFoundError } from '../../src/client/index.ts';
+import { NotFoundError } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  click,
-  fill,
-  goTo,
-  inPage,
-  isAt,
-  settled,
-  shows,
-  signIn,
-  startBrowser,
-  startConsole,
-  watchedPage,
-} from './browser.ts';
+import { click, fill, inPage, isAt, settled, shows, signIn } from './browser.ts';
+import { consoleTests } from './opened.ts';
+
+const inConsole = consoleTests();
 
 const FOCUSED = `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.innerText ?? '').trim()`;
 
@@ -29,15 +19,11 @@ async function tabTo(page: Page, label: string): Promise<void> {
   assert.fail(`Tab does not reach ${label}`);
 }
 
-test('a grain is found, opened and corrected by keyboard alone', async (t) => {
-  const browser = await startBrowser(t);
-  if (browser === undefined) return;
-  const server = await startConsole(t);
-  const memory = new Granary({ url: server.http, apiKey: server.key }).memory('default');
+inConsole('a grain is found, opened and corrected by keyboard alone', {}, async ({ page, memory, open }) => {
   await memory.add({ type: 'belief', subject: 'Ada', relation: 'lives_in', object: 'Oslo' });
   await memory.add({ type: 'belief', subject: 'Ada', relation: 'drinks', object: 'tea' });
-  const { page, faults } = await watchedPage(browser, server.http);
-  await signIn(page, server.http, server.key);
+  await open('goals');
+  await isAt(page, /goals$/);
   await tabTo(page, 'Grains');
   await page.keyboard.press('Enter');
   await settled(page, 'Ada lives in Oslo');
@@ -75,77 +61,63 @@ test('a grain is found, opened and corrected by keyboard alone', async (t) => {
     results.map(({ text }) => text),
     ['Ada lives in Bergen'],
   );
-  assert.deepEqual(await faults(), []);
 });
 
-test('what cannot be taken back shows counts and wants its name', async (t) => {
-  const browser = await startBrowser(t);
-  if (browser === undefined) return;
-  const server = await startConsole(t);
-  const client = new Granary({ url: server.http, apiKey: server.key });
-  const memory = client.memory('default');
-  const { blobHash } = await memory.add({ type: 'belief', subject: 'Ada', relation: 'drinks', object: 'tea' });
-  await client.operations.createMemory({ id: 'old-notes' });
-  const { page, faults } = await watchedPage(browser, server.http, { expected: /status of 404/ });
-  await signIn(page, server.http, server.key);
-  const isDisabled = (): Promise<boolean> => inPage(page, `document.querySelector('dialog button.danger').disabled`);
+inConsole(
+  'what cannot be taken back shows counts and wants its name',
+  { expected: /status of 404/ },
+  async ({ page, client, memory, open }) => {
+    const { blobHash } = await memory.add({ type: 'belief', subject: 'Ada', relation: 'drinks', object: 'tea' });
+    await client.operations.createMemory({ id: 'old-notes' });
+    const isDisabled = (): Promise<boolean> => inPage(page, `document.querySelector('dialog button.danger').disabled`);
 
-  await goTo(page, `${server.http}/console/m/default/grains?grain=${blobHash}`);
-  await settled(page, 'Forget…');
-  await click(page, '.panel button.danger');
-  await settled(page, 'This cannot be undone.');
-  assert.match(await inPage<string>(page, `document.querySelector('.counts').innerText`), /Grains\s+1/);
-  await fill(page, 'dialog input[type=text]', blobHash.slice(0, 7));
-  assert.equal(await isDisabled(), true);
-  await fill(page, 'dialog input[type=text]', blobHash.slice(0, 8));
-  await eventually('the button is enabled', async () => !(await isDisabled()));
-  await click(page, 'dialog button.danger');
-  await settled(page, 'This memory is empty');
-  await assert.rejects(memory.get(blobHash), NotFoundError);
+    await open(`grains?grain=${blobHash}`);
+    await settled(page, 'Forget…');
+    await click(page, '.panel button.danger');
+    await settled(page, 'This cannot be undone.');
+    assert.match(await inPage<string>(page, `document.querySelector('.counts').innerText`), /Grains\s+1/);
+    await fill(page, 'dialog input[type=text]', blobHash.slice(0, 7));
+    assert.equal(await isDisabled(), true);
+    await fill(page, 'dialog input[type=text]', blobHash.slice(0, 8));
+    await eventually('the button is enabled', async () => !(await isDisabled()));
+    await click(page, 'dialog button.danger');
+    await settled(page, 'This memory is empty');
+    await assert.rejects(memory.get(blobHash), NotFoundError);
 
-  await goTo(page, `${server.http}/console/memories?memory=old-notes`);
-  await settled(page, 'Delete…');
-  await click(page, '.panel button.danger');
-  await settled(page, 'This cannot be undone.');
-  await fill(page, 'dialog input[type=text]', 'default');
-  assert.equal(await isDisabled(), true);
-  await click(page, 'dialog .buttons button[type=button]');
-  await click(page, '.panel button.danger');
-  await settled(page, 'This cannot be undone.');
-  await fill(page, 'dialog input[type=text]', 'old-notes');
-  await click(page, 'dialog button.danger');
-  await eventually('the memory is gone', async () => {
-    const { memories } = await client.operations.listMemories();
-    return !memories.some(({ id }) => id === 'old-notes');
-  });
-  assert.deepEqual(await faults(), []);
-});
+    await open('/memories?memory=old-notes');
+    await settled(page, 'Delete…');
+    await click(page, '.panel button.danger');
+    await settled(page, 'This cannot be undone.');
+    await fill(page, 'dialog input[type=text]', 'default');
+    assert.equal(await isDisabled(), true);
+    await click(page, 'dialog .buttons button[type=button]');
+    await click(page, '.panel button.danger');
+    await settled(page, 'This cannot be undone.');
+    await fill(page, 'dialog input[type=text]', 'old-notes');
+    await click(page, 'dialog button.danger');
+    await eventually('the memory is gone', async () => {
+      const { memories } = await client.operations.listMemories();
+      return !memories.some(({ id }) => id === 'old-notes');
+    });
+  },
+);
 
-test('a key sees the pages and buttons of what it may do', async (t) => {
-  const browser = await startBrowser(t);
-  if (browser === undefined) return;
-  const server = await startConsole(t);
-  const client = new Granary({ url: server.http, apiKey: server.key });
-  const { blobHash } = await client
-    .memory('default')
-    .add({ type: 'belief', subject: 'Ada', relation: 'is', object: 'x' });
-  const { rawKey } = await client.operations.createKey({ name: 'reader', scopes: ['read'], memoryId: 'default' });
-  const { page, faults } = await watchedPage(browser, server.http);
-  await signIn(page, server.http, rawKey, `m/default/grains?grain=${blobHash}`);
-  await settled(page, 'Ada is x');
-  const shown = await inPage<string>(page, 'document.body.innerText');
-  for (const word of ['Grains', 'Recall']) assert.match(shown, new RegExp(word));
-  for (const word of ['Forget…', 'Correct…', 'Restrict…', 'New memory']) assert.ok(!shown.includes(word), word);
-  assert.deepEqual(await faults(), []);
-});
+inConsole(
+  'a key sees the pages and buttons of what it may do',
+  { isSignedIn: false },
+  async ({ server, page, client, memory }) => {
+    const { blobHash } = await memory.add({ type: 'belief', subject: 'Ada', relation: 'is', object: 'x' });
+    const { rawKey } = await client.operations.createKey({ name: 'reader', scopes: ['read'], memoryId: memory.id });
+    await signIn(page, server.http, rawKey, `m/${memory.id}/grains?grain=${blobHash}`);
+    await settled(page, 'Ada is x');
+    const shown = await inPage<string>(page, 'document.body.innerText');
+    for (const word of ['Grains', 'Recall']) assert.match(shown, new RegExp(word));
+    for (const word of ['Forget…', 'Correct…', 'Restrict…', 'New memory']) assert.ok(!shown.includes(word), word);
+  },
+);
 
-test('a filter keeps what is typed, and leaves the others alone', async (t) => {
-  const browser = await startBrowser(t);
-  if (browser === undefined) return;
-  const server = await startConsole(t);
-  const { page, faults } = await watchedPage(browser, server.http);
-  await signIn(page, server.http, server.key);
-  await goTo(page, `${server.http}/console/m/default/grains`);
+inConsole('a filter keeps what is typed, and leaves the others alone', {}, async ({ page, open }) => {
+  await open('grains');
   await settled(page, 'This memory is empty');
   // A letter as soon as the address has changed, and a choice while it waits for the next letter.
   await inPage(
@@ -169,5 +141,4 @@ test('a filter keeps what is typed, and leaves the others alone', async (t) => {
   );
   await isAt(page, /type=goal/);
   await isAt(page, /user=ada(?:%20|\+)l/);
-  assert.deepEqual(await faults(), []);
 });

@@ -23,12 +23,13 @@ test('a person signs in at the issuer, and comes back to where they were', async
     issuer.close();
   });
   const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`; // it listens on a port
-  const server = await startConsole(t, {
+  const server = await startConsole({
     oidcIssuer: url,
     oidcAudience: AUDIENCE,
     oidcClient: 'console',
     oidcScopes: 'memory:admin',
   });
+  t.after(() => server.close());
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   listener = new Provider(url, {
     jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'ES256', use: 'sig' }] },

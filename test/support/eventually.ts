@@ -6,10 +6,14 @@ import assert from 'node:assert/strict';
 export const WAIT_MS_MAX = 120_000;
 const LOOK_MS = 25;
 
-/** Resolves once `isSo` gives true; fails with `what` when that never comes. */
+/** Resolves once `isSo` gives true; fails with `what` when that never comes, or when a look itself does not end. */
 export async function eventually(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const endMs = performance.now() + WAIT_MS_MAX; !(await isSo()); ) {
-    assert.ok(performance.now() < endMs, `${what}: not within ${WAIT_MS_MAX} ms`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  const late = Promise.withResolvers<never>();
+  const failed = () => late.reject(new assert.AssertionError({ message: `${what}: not within ${WAIT_MS_MAX} ms` }));
+  const timer = setTimeout(failed, WAIT_MS_MAX);
+  try {
+    while (!(await Promise.race([isSo(), late.promise]))) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  } finally {
+    clearTimeout(timer);
   }
 }
