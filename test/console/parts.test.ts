@@ -1,5 +1,5 @@
 // Parts of pages that say why: versions, sources and recalls of a grain; what a recall left out, and a recall as others
-// make it; the time of a graph.
+// make it; the words of a query; the time of a graph.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -99,6 +99,28 @@ inConsole('a recall that is copied gives the same answer: as curl, TypeScript an
   await settled(page, 'only here');
   await shows(page, 'same place');
   await shot(page, 'recall-moves');
+});
+
+inConsole('words of a query are completed', {}, async ({ page, open }) => {
+  await open('cal?q=');
+  const editor = `document.querySelector('.cal-editor')?.shadowRoot`;
+  const content = `${editor}.querySelector('.cm-content')`;
+  await becomes(page, 'has its editor', `${editor} != null && ${content} !== null`);
+  // A click beside the text is one into it.
+  const { x, y } = await inPage<{ readonly x: number; readonly y: number }>(
+    page,
+    `(({ right, bottom }) => ({ x: right - 20, y: bottom - 20 }))(document.querySelector('.cal-editor').getBoundingClientRect())`,
+  );
+  await page.mouse.click(x, y);
+  await becomes(page, 'has the focus in its text', `${editor}.activeElement === ${content}`);
+  await page.keyboard.press('End');
+  await page.keyboard.type(' LIM');
+  const offered = `[...${editor}.querySelectorAll('.cm-completionLabel')].map(({ innerText }) => innerText)`;
+  await becomes(page, 'offers LIMIT', `${offered}.includes('LIMIT')`);
+  await shot(page, 'cal-completion');
+  // Letters that are typed faster than the page draws stay, in their order.
+  await page.keyboard.type('IT 10 AND MORE');
+  await becomes(page, 'keeps what is typed', `${content}.innerText.trim().endsWith(' LIMIT 10 AND MORE')`);
 });
 
 inConsole(

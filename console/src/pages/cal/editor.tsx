@@ -7,7 +7,7 @@ import {
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { HighlightStyle, StreamLanguage, type StreamParser, syntaxHighlighting } from '@codemirror/language';
-import { EditorState, Prec } from '@codemirror/state';
+import { Annotation, EditorState, Prec } from '@codemirror/state';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'preact/hooks';
@@ -32,6 +32,8 @@ export function Editor({ text, vocabulary, onChange, onRun }: Props) {
   const view = useRef<EditorView | undefined>(undefined);
   const latest = useRef({ vocabulary, onChange, onRun });
   latest.current = { vocabulary, onChange, onRun };
+  // Texts that came from here, and have not come back as `text` yet.
+  const told = useRef<string[]>([]);
   useEffect(() => {
     const host = place.current;
     if (host === null) return;
@@ -62,7 +64,10 @@ export function Editor({ text, vocabulary, onChange, onRun }: Props) {
           placeholder('RECALL beliefs LIKE "tea" LIMIT 10'),
           THEME,
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+            if (!update.docChanged || update.transactions.some((one) => one.annotation(FROM_PAGE) === true)) return;
+            const typed = update.state.doc.toString();
+            told.current.push(typed);
+            latest.current.onChange(typed);
           }),
         ],
       }),
@@ -70,14 +75,22 @@ export function Editor({ text, vocabulary, onChange, onRun }: Props) {
     view.current = editor;
     return () => editor.destroy();
   }, []);
-  // A text from elsewhere, such as the address, replaces the one that is there.
+  // A text from elsewhere, such as the address, replaces the one that is there. One that was typed here comes back late:
+  // the editor may be a few letters further, and keeps them.
   useEffect(() => {
     const editor = view.current;
-    if (editor === undefined || editor.state.doc.toString() === text) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+    if (editor === undefined) return;
+    const at = told.current.lastIndexOf(text);
+    told.current.splice(0, editor.state.doc.toString() === text ? told.current.length : at + 1);
+    if (at !== -1 || editor.state.doc.toString() === text) return;
+    const changes = { from: 0, to: editor.state.doc.length, insert: text };
+    editor.dispatch({ changes, annotations: FROM_PAGE.of(true) });
   }, [text]);
   return <div class="cal-editor" ref={place} />;
 }
+
+/** Marks a change that the page makes, which the page need not be told. */
+const FROM_PAGE = Annotation.define<boolean>();
 
 const WORD = /[A-Za-z_][\w]*/;
 
