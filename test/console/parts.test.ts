@@ -44,7 +44,7 @@ inConsole('a grain shows its versions as differences, its sources, and who recal
   await shot(page, 'grain-trail');
 });
 
-/** What a page shows to be copied, by the name of its button. */
+/** The text that a page offers to be copied, by the name of its button. */
 async function copied(page: Page, press: (text: string) => Promise<void>, form: string): Promise<string> {
   await press(form);
   await becomes(
