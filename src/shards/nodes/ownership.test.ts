@@ -8,6 +8,7 @@ import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { NODE_LOOK_MS } from '../../engine/base/limits.ts';
 import { Engine } from '../../engine/engine.ts';
+import { FORMAT_VERSION } from '../../engine/log/format.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
 import { drainNode, enterNode, readFleet } from '../../engine/log/postgres/fleet.ts';
 import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
@@ -286,4 +287,62 @@ test('a shard that cannot be opened is tried again, and not at once', async (t) 
   await database.close();
   for (const [i, atMs] of tries.entries()) assert.ok(i === 0 || atMs - tries[i - 1]! >= NODE_LOOK_MS);
   assert.deepEqual(told, ['this node cannot take a shard: others may, and it tries again']);
+});
+
+const ENTRY = { id: 'a', address: 'a:1', httpPort: 0, grpcPort: 0, version: '0', protocol: 1, weight: 1 };
+
+test('a shard is taken when the lease of its owner has ended, and not a look later', async (t) => {
+  const found = await testDatabase(t);
+  if (found === undefined) return;
+  const database = await Database.open(found.url);
+  await migrate(database, 1);
+  const hold = (ms: number) =>
+    database.ask(
+      (sql) => sql`
+      INSERT INTO granary_shards (shard, format, token, appends, next, pruned, owner, expires_at)
+      VALUES (0, ${FORMAT_VERSION}, 1, 0, 1, 0, 'gone', now() + ${ms}::int8 * interval '1 millisecond')
+      ON CONFLICT (shard) DO UPDATE SET expires_at = excluded.expires_at`,
+    );
+  /** Milliseconds from the end of the lease to the attempt. */
+  const lateMs: number[] = [];
+  let endsMs = 0;
+  const ownership = new Ownership({
+    self: ENTRY,
+    database,
+    leaseMs: LEASE_MS,
+    routes: [new RoutedShard(0)],
+    set: {
+      open: () => {
+        lateMs.push(performance.now() - endsMs);
+        return Promise.reject(new EngineError('STO-E002', 'another node was faster'));
+      },
+      shut: () => Promise.resolve(),
+      fetch: () => Promise.resolve(),
+      prepare: () => Promise.resolve(),
+      isOpen: () => false,
+      caller: () => assert.fail('nothing is open'),
+    },
+    leases: LeaseTable.of(1),
+    callerAt: () => ({ call: () => assert.fail(), callRaw: () => assert.fail() }),
+    tellNode: () => undefined,
+    log: { info: () => undefined, error: () => undefined },
+  });
+  // Killed, so its entry stays.
+  await enterNode(database, { ...ENTRY, id: 'gone' });
+  await database.ask((sql) => sql`UPDATE granary_nodes SET seen_at = now() - interval '1 hour'`);
+  await hold(60_000);
+  await ownership.start();
+  const rounds = 5;
+  for (let round = 1; round <= rounds; round++) {
+    endsMs = performance.now() + 1_200;
+    await hold(1_200);
+    await eventually('it was tried', () => lateMs.length >= round);
+    await hold(60_000);
+    await eventually('its owner is seen again', () => (ownership.fleet.shards[0]?.leaseMs ?? 0) > 10_000);
+    lateMs.length = round;
+  }
+  await ownership.stop(0);
+  await database.close();
+  // Each lease begins just after a look, and ends between two regular ones. The fastest shows that one comes in time.
+  assert.ok(Math.min(...lateMs) < NODE_LOOK_MS / 5, `${lateMs.map(Math.round)} ms after the end of the lease`);
 });

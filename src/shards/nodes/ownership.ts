@@ -182,9 +182,16 @@ export class Ownership {
         this.#isWoken ||
         this.#options.routes.some(({ shard, route }) => route.kind === 'held' && !this.#refused.has(shard));
       this.#isWoken = false;
-      this.#lookIn(isSoon ? NODE_LOOK_SOON_MS : NODE_LOOK_MS);
+      this.#lookIn(isSoon ? NODE_LOOK_SOON_MS : Math.min(NODE_LOOK_MS, this.#untilLeaseEndMs()));
     });
     return this.#looking;
+  }
+
+  /** Until the first lease of another node ends: a shard that is left without an owner waits for no look then. */
+  #untilLeaseEndMs(): number {
+    const { shards, ageMs } = this.fleet;
+    const others = shards.filter(({ owner, leaseMs }) => owner !== this.#options.self.id && leaseMs > ageMs);
+    return Math.min(...others.map(({ leaseMs }) => leaseMs - ageMs + NODE_LOOK_SOON_MS));
   }
 
   async #lookOnce(): Promise<void> {
