@@ -1,5 +1,6 @@
 // The server of one node on a database. When its control log takes nothing any more, because another owner had it or the database went
 // back to an older state, the server is closed and started again on the same ports, in the same process.
+import { setTimeout as pause } from 'node:timers/promises';
 import { STORE_REOPEN_MS_MAX, STORE_RETRY_MS, STORE_WATCH_MS } from '../../engine/base/limits.ts';
 import type { Config } from '../config.ts';
 import { lockDirectory } from '../directory-lock.ts';
@@ -50,6 +51,8 @@ class Reopening {
   readonly #timer: NodeJS.Timeout;
   #server: RunningServer | undefined;
   #changing: Promise<void> | undefined;
+  /** Ends the pause between two attempts. */
+  readonly #ending = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(server: RunningServer, parts: Parts) {
@@ -65,6 +68,7 @@ class Reopening {
 
   close(): Promise<void> {
     clearInterval(this.#timer);
+    this.#ending.abort();
     this.#closed ??= (async () => {
       await this.#changing;
       await this.#server?.close();
@@ -96,7 +100,7 @@ class Reopening {
         if (reason !== told) log.error({ reason }, 'the server cannot open its store again yet');
         told = reason;
       }
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await pause(waitMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
     }
   }
 }
