@@ -23,3 +23,21 @@ test('a text that goes on to the next page takes several lines with it', async (
   assert.ok(ends.length > 0, 'no proof goes on to another page');
   assert.ok(Math.min(...ends) >= 3, `lines before the end: ${ends}`);
 });
+
+test('a heading and its note stay with the first row of their table', async () => {
+  let moved = 0;
+  for (let lines = 0; lines < 60; lines += 3) {
+    const note = 'a line\n'.repeat(lines);
+    const pages = await pdfPages(
+      await reportPdf(
+        reportWith((name) => (name === 'note' ? note : name)),
+        'en',
+      ),
+    );
+    const at = pages.findIndex((text) => text.includes('A recall is a search'));
+    const after = pages[at]!.slice(pages[at]!.indexOf('A recall is a search'));
+    assert.match(after, /Results\n\d{4}-\d\d-\d\d/, `${lines} lines before: ${after}`);
+    if (at > 0) moved += 1;
+  }
+  assert.ok(moved > 0, 'it never came to another page');
+});

@@ -52,6 +52,12 @@ interface Look {
   readonly color?: string;
 }
 
+const NOTE: Look = { color: GREY, size: 8.5 };
+/** In points: below a paragraph, of a heading, and of the head of a table with its first row. */
+const PARAGRAPH_GAP = 4;
+const HEADING_HEIGHT = 32;
+const TABLE_START_HEIGHT = 60;
+
 /** Resolves to the bytes of the file. Throws `PdfkitMissing`. */
 export async function reportPdf(data: ReportData, language: ReportLanguage): Promise<Buffer> {
   const document = reportDocument(data, language);
@@ -109,7 +115,7 @@ class PdfWriter {
     this.#lines(subtitle, { color: GREY, size: 11 });
     this.#lines(madeAt, { color: GREY });
     this.#rule(INK, 1.2);
-    for (const block of blocks) this.#block(block);
+    for (const [at, block] of blocks.entries()) this.#block(block, blocks.slice(at + 1, at + 3));
     this.#footers();
     this.#pdf.end();
     return this.#done;
@@ -123,18 +129,17 @@ class PdfWriter {
     return this.#pdf.page.height - MARGIN - FOOTER;
   }
 
-  #block(block: Block): void {
+  #block(block: Block, following: readonly Block[]): void {
     switch (block.kind) {
       case 'heading':
-        // A heading does not stand alone at the end of a page.
-        this.#room(70);
+        this.#room(HEADING_HEIGHT + this.#heightOfStart(following));
         this.#y += 14;
         this.#lines(block.text, { style: 'bold', size: 12 });
         this.#y += 2;
         return;
       case 'paragraph':
-        this.#lines(block.text, block.isNote === true ? { color: GREY, size: 8.5 } : {});
-        this.#y += 4;
+        this.#lines(block.text, block.isNote === true ? NOTE : {});
+        this.#y += PARAGRAPH_GAP;
         return;
       case 'code':
         this.#lines(block.text, { style: 'mono', size: 6.5 });
@@ -150,6 +155,13 @@ class PdfWriter {
     }
   }
 
+  /** Of what keeps a heading company on its page: the note below it, if any, with the first rows or lines that follow. */
+  #heightOfStart([first, second]: readonly Block[]): number {
+    if (first?.kind !== 'paragraph' || first.isNote !== true || second === undefined || second.kind === 'heading')
+      return TABLE_START_HEIGHT;
+    return this.#wrap(first.text, this.#width, NOTE).length * leading(NOTE) + PARAGRAPH_GAP + TABLE_START_HEIGHT;
+  }
+
   #table({ columns, rows, hasTotal }: Extract<Block, { readonly kind: 'table' }>): void {
     const looks = columns.map(({ isCode }): Look => (isCode === true ? { style: 'mono', size: 7.5 } : { size: 8.5 }));
     const shares = this.#shares(columns, rows, looks);
@@ -161,7 +173,7 @@ class PdfWriter {
         columns.map(() => ({ style: 'bold', size: 8.5 })),
         { rule: INK, isRight },
       );
-    this.#room(60);
+    this.#room(TABLE_START_HEIGHT);
     head();
     for (const [at, row] of rows.entries()) {
       const isTotal = hasTotal === true && at === rows.length - 1;
