@@ -9,7 +9,9 @@ export function storedShards(database: DatabaseOptions, leases: LeaseTable, log:
   return {
     database,
     lapsed: (shard) =>
-      leases.isHeld(shard) ? undefined : `the lease of shard ${shard} ended, and the database did not renew it`,
+      leases.isHeld(shard) || leases.isGivenBack(shard)
+        ? undefined
+        : `the lease of shard ${shard} ended, and the database did not renew it`,
     watch: (shards) => {
       const busy = new Set<number>();
       // Shards of a worker that ended are opened by its next thread.

@@ -48,7 +48,7 @@ async function setUp(t: TestContext) {
     const set = await LocalShards.start({
       shards: SHARDS,
       opens: 'asked',
-      lapsed: (shard) => (leases.isHeld(shard) ? undefined : 'the lease has ended'),
+      lapsed: (shard) => (leases.isHeld(shard) || leases.isGivenBack(shard) ? undefined : 'the lease has ended'),
       engineOptions: (shard) => ({
         directory: join(root, id, `shard-${shard}`),
         keysDirectory: join(root, id, 'keys', `shard-${shard}`),

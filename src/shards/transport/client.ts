@@ -290,7 +290,9 @@ export class ShardClient {
     });
     for (const reply of replies) {
       const pending = this.#answered(reply.id);
-      const lapsed = pending.lane === 'probe' ? undefined : this.#lapsed(pending.shard);
+      // A call that nothing ran of goes to the shard's next owner, whatever became of the lease.
+      const isElsewhere = reply.kind === 'error' && reply.error.isElsewhere === true;
+      const lapsed = pending.lane === 'probe' || isElsewhere ? undefined : this.#lapsed(pending.shard);
       if (lapsed !== undefined) pending.reject(new EngineError('STO-E002', lapsed));
       else if (reply.kind === 'error') pending.reject(this.#errorForCallers(EngineError.fromWire(reply.error)));
       else pending.resolve(reply.kind === 'raw' ? reply.raw : reply.value);

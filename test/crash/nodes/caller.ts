@@ -34,6 +34,8 @@ export class Callers {
   /** How often each code came, and broken connections. */
   readonly failures = new Map<string, number>();
   readonly problems: string[] = [];
+  /** The messages of these codes, each with the number of times that it came. */
+  readonly said = new Map<string, number>();
   readonly #service: Service;
   /** By address: until when callers prefer another node, because it did not answer. */
   readonly #avoidedMs = new Map<string, number>();
@@ -85,6 +87,8 @@ export class Callers {
       const code: string | undefined = body?.error?.code;
       if (response.status < 500 && response.status !== 429) return { status: response.status, code, body };
       this.#count(code ?? String(response.status));
+      const message = String(body?.error?.message ?? text);
+      this.said.set(message, (this.said.get(message) ?? 0) + 1);
       if (code === undefined || !MAY_FAIL.has(code))
         this.problems.push(`${path} was answered ${response.status} ${text}`);
       if (code === 'STO-E002' && !/^[1-9]\d*$/.test(response.headers.get('retry-after') ?? ''))

@@ -27,6 +27,18 @@ test('a lease ends by the first of two clocks', (t) => {
   assert.equal(table.isHeld(1), false);
 });
 
+test('a shard that is given back within its lease may still say what it answered', () => {
+  const table = LeaseTable.of(3);
+  for (const shard of [0, 1]) table.hold(shard, moment(), 60_000);
+  table.spoil(1);
+  const states = () => [0, 1, 2].map((shard) => [table.isHeld(shard), table.isGivenBack(shard)]);
+  for (const shard of [0, 1, 2]) table.giveBack(shard);
+  assert.deepEqual(states(), [[false, true], [false, false], [false, false]]); // biome-ignore format: one row
+  assert.equal(table.isSpoiled(1), true);
+  table.begin(0);
+  assert.deepEqual(states()[0], [false, false]);
+});
+
 test('threads see the same leases', async () => {
   const table = LeaseTable.of(2);
   const code = `

@@ -7,8 +7,10 @@
 import { assert } from '../../base/assert.ts';
 import { steadyMs, systemClock } from '../../base/clock.ts';
 
-/** For each shard: the end in milliseconds of the monotonic clock, the end in milliseconds since 1970, and whether it is spoiled. */
+/** For each shard: the end in milliseconds of the monotonic clock, the end in milliseconds since 1970, and a state. */
 const MEMBERS = 3;
+const SPOILED = 1n;
+const GIVEN_BACK = 2n;
 
 export class LeaseTable {
   /** Plain data: it crosses threads without a copy. */
@@ -32,18 +34,18 @@ export class LeaseTable {
     return steadyMs(systemClock) < Number(Atomics.load(this.#members, at)) && Date.now() < this.#dayEnd(at);
   }
 
-  /** Its owner opens the shard: it is not spoiled any more. */
+  /** Its owner opens the shard: it is neither spoiled nor given back any more. */
   begin(shard: number): void {
     Atomics.store(this.#members, this.#at(shard) + 2, 0n);
   }
 
   /** The log of the shard takes nothing until it is opened again. */
   spoil(shard: number): void {
-    Atomics.store(this.#members, this.#at(shard) + 2, 1n);
+    Atomics.store(this.#members, this.#at(shard) + 2, SPOILED);
   }
 
   isSpoiled(shard: number): boolean {
-    return Atomics.load(this.#members, this.#at(shard) + 2) === 1n;
+    return Atomics.load(this.#members, this.#at(shard) + 2) === SPOILED;
   }
 
   /** The lease ends so many milliseconds after `since`. */
@@ -53,7 +55,21 @@ export class LeaseTable {
     Atomics.store(this.#members, at + 1, BigInt(Math.floor(since.dayMs + leaseMs)));
   }
 
-  /** The shard was given back or lost. */
+  /**
+   * Its owner gives the shard back, after the last answer of it. Those that are still on their way to their callers were made under the
+   * lease, unless it has ended already.
+   */
+  giveBack(shard: number): void {
+    if (this.isHeld(shard) && !this.isSpoiled(shard)) Atomics.store(this.#members, this.#at(shard) + 2, GIVEN_BACK);
+    this.end(shard);
+  }
+
+  /** True from then until the shard is opened again. */
+  isGivenBack(shard: number): boolean {
+    return Atomics.load(this.#members, this.#at(shard) + 2) === GIVEN_BACK;
+  }
+
+  /** The shard was lost. */
   end(shard: number): void {
     Atomics.store(this.#members, this.#at(shard), 0n);
   }

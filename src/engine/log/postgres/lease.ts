@@ -105,6 +105,7 @@ export class Lease {
   /** Gives the shard back, so that another node can take it at once. Failures are left to the end of the lease. */
   async release(): Promise<void> {
     if (this.isLost) return;
+    this.#table.giveBack(this.#options.stamp.shard);
     // A renewal that comes later finds no owner.
     this.#end('the shard was given back');
     const { stamp } = this.#options;
