@@ -9,6 +9,9 @@ import { hasCurl } from '../support/example-shell.ts';
 import { becomes, inPage, settled, shot, shows } from './browser.ts';
 import { consoleTests } from './opened.ts';
 
+/** The editor takes no offer that is younger than 75 ms. */
+const OFFER_MS = 200;
+
 const inConsole = consoleTests();
 const run = promisify(execFile);
 
@@ -121,6 +124,20 @@ inConsole('words of a query are completed', {}, async ({ page, open }) => {
   // Letters that are typed faster than the page draws stay, in their order.
   await page.keyboard.type('IT 10 AND MORE');
   await becomes(page, 'keeps what is typed', `${content}.innerText.trim().endsWith(' LIMIT 10 AND MORE')`);
+
+  // Enter takes the offered word, once the offer has been there for a moment.
+  await page.keyboard.type(' EXPLA');
+  await becomes(page, 'offers EXPLAIN', `${offered}.includes('EXPLAIN')`);
+  await new Promise((resolve) => setTimeout(resolve, OFFER_MS));
+  await page.keyboard.press('Enter');
+  await becomes(page, 'has the word', `${content}.innerText.trim().endsWith(' AND MORE EXPLAIN')`);
+});
+
+inConsole('the keywords of a query are coloured from the start', {}, async ({ page, open }) => {
+  await open('cal?q=RECALL%20beliefs%20LIMIT%201');
+  const words = `[...document.querySelector('.cal-editor')?.shadowRoot?.querySelectorAll('.cm-line span') ?? []]`;
+  const bold = `${words}.filter((one) => getComputedStyle(one).fontWeight === '600').map(({ innerText }) => innerText)`;
+  await becomes(page, 'shows its keywords', `JSON.stringify(${bold}) === '["RECALL","LIMIT"]'`);
 });
 
 inConsole(

@@ -7,7 +7,7 @@ import {
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { HighlightStyle, StreamLanguage, type StreamParser, syntaxHighlighting } from '@codemirror/language';
-import { Annotation, EditorState, Prec } from '@codemirror/state';
+import { Annotation, Compartment, EditorState, Prec } from '@codemirror/state';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'preact/hooks';
@@ -56,7 +56,7 @@ export function Editor({ text, vocabulary, onChange, onRun }: Props) {
           Prec.highest(run),
           history(),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-          StreamLanguage.define(parserOf(() => latest.current.vocabulary)),
+          LANGUAGE.of(languageOf(vocabulary)),
           syntaxHighlighting(COLOURS),
           autocompletion({ override: [(context) => complete(context, latest.current.vocabulary)] }),
           EditorView.lineWrapping,
@@ -75,6 +75,10 @@ export function Editor({ text, vocabulary, onChange, onRun }: Props) {
     view.current = editor;
     return () => editor.destroy();
   }, []);
+  // The words come after the first text, which is then read again.
+  useEffect(() => {
+    view.current?.dispatch({ effects: LANGUAGE.reconfigure(languageOf(vocabulary)) });
+  }, [vocabulary]);
   // A text from elsewhere, such as the address, replaces the one that is there. One that was typed here comes back late:
   // the editor may be a few letters further, and keeps them.
   useEffect(() => {
@@ -108,8 +112,10 @@ function complete(context: CompletionContext, { keywords, fields, types }: Vocab
   };
 }
 
-function parserOf(vocabulary: () => Vocabulary): StreamParser<null> {
-  return {
+const LANGUAGE = new Compartment();
+
+function languageOf({ keywords, fields, types }: Vocabulary): StreamLanguage<null> {
+  const parser: StreamParser<null> = {
     startState: () => null,
     token(stream) {
       if (stream.eatSpace()) return null;
@@ -127,12 +133,12 @@ function parserOf(vocabulary: () => Vocabulary): StreamParser<null> {
         return null;
       }
       const [name = ''] = word;
-      const { keywords, fields, types } = vocabulary();
       if (keywords.includes(name.toUpperCase())) return 'keyword';
       if (types.includes(name.toLowerCase())) return 'typeName';
       return fields.some((field) => field.name === name) ? 'propertyName' : null;
     },
   };
+  return StreamLanguage.define(parser);
 }
 
 const COLOURS = HighlightStyle.define([
