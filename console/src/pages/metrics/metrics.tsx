@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Metric>[] = [
   { title: 'Value', width: '6.5rem', cell: ({ value, unit }) => <b>{valueText(value, unit)}</b>, isNumber: true },
   { title: 'State', width: '6.75rem', cell: (metric) => <State of={metric} /> },
   {
-    title: 'Green, yellow',
+    title: 'Limits: green, yellow',
     width: '12rem',
     cell: ({ green, yellow, direction, unit }) =>
       unit === YES_OR_NO
