@@ -105,6 +105,11 @@ export interface ListenOptions {
    * answered. Default: 0. Only the listener on node:http knows it.
    */
   readonly lastRequestsMs?: number | undefined;
+  /**
+   * True while each answer tells its caller to send no more on the connection, which leads elsewhere when it is made again. Default:
+   * never. Only the listener on node:http knows it.
+   */
+  readonly sendsAway?: (() => boolean) | undefined;
   /** Budget for bodies; default: a budget of the listener's own. */
   readonly requests?: ByteBudget | undefined;
 }

@@ -70,6 +70,10 @@ class NodeServer implements HttpListener {
   readonly kind = 'node';
   readonly port: number;
   draining = false;
+  /** Each answer tells its caller to send no more on its connection. */
+  get endsConnections(): boolean {
+    return this.draining || this.options.sendsAway?.() === true;
+  }
   private readonly server: Server;
   private readonly options: ListenOptions;
   private readonly handler: HttpHandler;
@@ -348,7 +352,8 @@ class NodeRequest implements HttpRequest {
     for (const [name, value] of headers) list.push(name, value);
     for (const [name, value] of own) list.push(name, value);
     // A peer that was not told to go on may send its body or leave it out.
-    if (this.server.draining || (this.expects && this.pendingBody !== undefined)) list.push('connection', 'close');
+    if (this.server.endsConnections || (this.expects && this.pendingBody !== undefined))
+      list.push('connection', 'close');
     return list;
   }
 }

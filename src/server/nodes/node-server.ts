@@ -149,6 +149,7 @@ class NodeServer {
               openOwnControl(inner, { ...this.#store, waiting: new Waiting(inner.log, 0) }, () => Promise.resolve()),
             pool: this.#node.shards,
             fleet: () => this.#node.ownership.fleet,
+            leads: () => this.#store.leases.isHeld(CONTROL_SHARD),
             freePorts: () => this.#fronts.stopListening(),
           },
         },

@@ -104,7 +104,7 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
 type SharedOptions = Omit<ListenOptions, 'host' | 'port'>;
 
 /** The options that all listeners share. */
-function optionsOf({ config, log, warn }: Starting): SharedOptions {
+function optionsOf({ config, deps, log, warn }: Starting): SharedOptions {
   const { host, auth, tlsCert, tlsKey, nodeListen } = config;
   if (auth !== 'none' && tlsCert === undefined && !isLoopback(host))
     warn(`keys and data are sent unencrypted on ${host}: set --tls-cert and --tls-key, or use a proxy with TLS`);
@@ -113,6 +113,7 @@ function optionsOf({ config, log, warn }: Starting): SharedOptions {
     refusal,
     requests: requestBudget(config.requestMemoryMb),
     lastRequestsMs: nodeListen === undefined ? 0 : NODE_LAST_REQUESTS_MS,
+    sendsAway: deps.node && (() => deps.node?.leads() === false),
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
   };
 }

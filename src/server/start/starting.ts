@@ -46,6 +46,8 @@ export interface LedNode {
   readonly openData: (starting: Starting) => Promise<Data>;
   readonly pool: ShardSet;
   readonly fleet: () => SeenFleet;
+  /** False when another node may have the control log: callers had better come over other connections. */
+  readonly leads: () => boolean;
   /** Called before the ports are listened on. */
   readonly freePorts: () => Promise<void>;
 }
