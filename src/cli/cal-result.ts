@@ -1,6 +1,5 @@
 // Prints the result of a CAL query: grains, groups and versions as tables, formatted text as it is.
 
-import { sentenceOf } from '../engine/cal/output/sentence.ts';
 import { stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { text } from './grain-view.ts';
@@ -87,7 +86,7 @@ function printGrains(grains: readonly JsonValue[]): void {
       { title: 'type' },
       { title: 'says' },
     ],
-    grains.map(object).map(({ score, hash, grain_type: type, fields, created_at: createdAt }) => {
+    grains.map(object).map(({ score, hash, grain_type: type, text: sentence, fields, created_at: createdAt }) => {
       const shown = object(fields);
       const at = createdAt ?? shown['created_at'];
       return [
@@ -95,10 +94,7 @@ function printGrains(grains: readonly JsonValue[]): void {
         typeof at === 'number' ? utc(at).slice(0, 16) : '',
         text(hash).slice('sha256:'.length, 'sha256:'.length + 12),
         text(type),
-        clipped(
-          type === undefined ? stringifyJson(shown) : sentenceOf({ grainType: text(type), fields: shown }),
-          terminalColumns() - FIXED_COLUMNS,
-        ),
+        clipped(typeof sentence === 'string' ? sentence : stringifyJson(shown), terminalColumns() - FIXED_COLUMNS),
       ];
     }),
   );

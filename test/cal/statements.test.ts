@@ -83,7 +83,17 @@ describe('statements', () => {
       ['Bern', 'Zürich'],
     );
     const [newest] = pair.result['versions'];
-    assert.deepEqual(Object.keys(newest).sort(), ['created_at', 'fields', 'grain_type', 'hash', 'superseded_by']);
+    assert.deepEqual(Object.keys(newest).sort(), [
+      'created_at',
+      'fields',
+      'grain_type',
+      'hash',
+      'superseded_by',
+      'text',
+    ]);
+    assert.equal(newest.text, 'alice lives in Bern');
+    const [version] = ask(`HISTORY ${newest.hash}`).result['versions'];
+    assert.deepEqual([version.hash, version.text], [newest.hash, newest.text]);
     const asOf = ask('HISTORY WHERE subject = "alice" AND relation = "lives_in" AS OF "2026-02-10T17:30:00Z"');
     assert.deepEqual(
       asOf.result['versions'].map((version: { fields: { object: string } }) => version.fields.object),

@@ -214,7 +214,7 @@ export class Contract {
       assert.match(text, /:"sha256:[0-9a-f]{8,64}"$/);
     for (const grain of result['grains'] ?? [])
       assert.ok(
-        ['hash', 'grain_type', 'score', 'fields'].every((member) => member in grain),
+        ['hash', 'grain_type', 'score', 'text', 'fields'].every((member) => member in grain),
         JSON.stringify(grain),
       );
   }

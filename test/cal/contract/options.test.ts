@@ -78,8 +78,21 @@ const rows: Row[] = [
     q: 'RECALL beliefs WHERE subject = "gina" | SELECT subject, object',
     check: ({ grains }) => {
       assert.deepEqual(grains[0].fields, { subject: 'gina', object: 'cats' });
+      assert.equal(grains[0].text, 'gina cats', 'no more than the fields that are shown');
       assert.ok('hash' in grains[0] && grains[0].grain_type === 'belief');
     },
+  },
+  {
+    q: 'RECALL beliefs WHERE subject = "gina"',
+    check: ({ grains }) => assert.equal(grains[0].text, 'gina admires cats'),
+  },
+  {
+    q: 'RECALL beliefs WHERE subject = "gina" | SELECT hash',
+    check: ({ grains }) => assert.equal(grains[0].text, 'belief', 'no field with words'),
+  },
+  {
+    q: 'RECALL beliefs WHERE subject = "gina" | GROUP BY subject',
+    check: ({ groups }) => assert.equal(groups[0].grains[0].text, 'gina admires cats'),
   },
   {
     q: 'RECALL goals WHERE goal_state = "active" | SELECT object, goal_state',

@@ -125,19 +125,9 @@ function grainsOf(result: JsonObject): readonly Line[] {
   const list = Array.isArray(result['grains']) ? result['grains'] : [];
   return list.flatMap((one): Line[] => {
     if (typeof one !== 'object' || one === null || Array.isArray(one)) return [];
-    const { hash, fields } = one as JsonObject; // not a list
-    if (typeof hash !== 'string' || typeof fields !== 'object' || fields === null || Array.isArray(fields)) return [];
-    return [{ hash: hash.replace('sha256:', ''), text: sentenceOf(fields as JsonObject) }];
+    const { hash, text } = one as JsonObject; // not a list
+    return typeof hash === 'string' && typeof text === 'string' ? [{ hash: hash.replace('sha256:', ''), text }] : [];
   });
-}
-
-/** The text of a grain of CAL, whose answers hold only the fields that were asked for. */
-function sentenceOf(fields: JsonObject): string {
-  const { subject, relation, object, content } = fields;
-  if (typeof content === 'string') return content;
-  const words = typeof relation === 'string' ? relation.replaceAll('_', ' ') : relation;
-  const triple = [subject, words, object].filter((one) => typeof one === 'string');
-  return triple.length > 0 ? triple.join(' ') : JSON.stringify(fields);
 }
 
 function infoOf({ result }: Output<'cal'>): JsonObject {

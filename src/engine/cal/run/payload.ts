@@ -10,6 +10,7 @@ import { formatName, type Rendering, resolveFormats } from '../output/formats/ch
 import type { CalGrain } from '../output/grain.ts';
 import type { Project } from '../output/projection.ts';
 import { renderGrains } from '../output/render.ts';
+import { sentenceOf } from '../output/sentence.ts';
 import { summaryOf } from '../output/summary.ts';
 import { tokenCounter } from '../output/tokenizer.ts';
 import { pace } from './bounds.ts';
@@ -55,7 +56,7 @@ export function shownHash(hash: string): string {
 }
 
 /** Fields as stored. The link to the next version is a member next to them. */
-export function shownFields(fields: JsonObject): JsonObject {
+function shownFields(fields: JsonObject): JsonObject {
   return Object.hasOwn(fields, 'superseded_by') ? withoutMember(fields, 'superseded_by') : fields;
 }
 
@@ -67,12 +68,16 @@ export interface Shown {
   readonly why?: string | undefined;
 }
 
+/** A grain of an answer. Its sentence tells no more than the fields that are shown. */
 export function grainJson(grain: CalGrain, { select, options, why }: Shown): JsonObject {
+  const { grainType } = grain;
+  const fields = select === undefined ? shownFields(grain.fields) : selected(grain, select);
   const shown: JsonObject = {
     hash: shownHash(grain.hash),
-    grain_type: grain.grainType,
+    grain_type: grainType,
     score: grain.score,
-    fields: select === undefined ? shownFields(grain.fields) : selected(grain, select),
+    text: sentenceOf({ grainType, fields }),
+    fields,
   };
   if (has(options, 'superseded'))
     shown['superseded_by'] = grain.supersededBy === undefined ? null : shownHash(grain.supersededBy);
@@ -96,6 +101,28 @@ function selected(grain: CalGrain, names: readonly string[]): JsonObject {
     if (value !== undefined) fields[name] = value;
   }
   return fields;
+}
+
+/** A version of a history. `createdAt` in seconds. */
+export function versionJson(
+  version: {
+    readonly hash: string;
+    readonly grainType: string;
+    readonly fields: JsonObject;
+    readonly createdAt: number;
+  },
+  supersededBy: string | undefined,
+): JsonObject {
+  const { grainType } = version;
+  const fields = shownFields(version.fields);
+  return {
+    hash: shownHash(version.hash),
+    grain_type: grainType,
+    text: sentenceOf({ grainType, fields }),
+    fields,
+    created_at: version.createdAt,
+    superseded_by: supersededBy === undefined ? null : shownHash(supersededBy),
+  };
 }
 
 export function has(options: readonly WithOption[], name: WithOption['option']): boolean {

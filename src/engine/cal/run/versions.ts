@@ -11,7 +11,7 @@ import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import type { Running } from './asks.ts';
 import { bounds, charge } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
-import { shownFields, shownHash } from './payload.ts';
+import { shownHash, versionJson } from './payload.ts';
 import { resolveReference, valuesOf } from './recall.ts';
 import type { Run } from './session.ts';
 import { spanOf } from './time.ts';
@@ -22,16 +22,8 @@ export function* runHistory(history: History, run: Run): Running<JsonObject> {
   const { versions } = yield* ask('history', { hash });
   run.spent.scanned += versions.length;
   const shown = versions.map((version, i): JsonObject => {
-    const next = versions[i + 1];
     const successor = version.fields['superseded_by'];
-    return {
-      hash: shownHash(version.hash),
-      grain_type: version.grainType,
-      fields: shownFields(version.fields),
-      created_at: version.createdAt,
-      superseded_by:
-        typeof successor === 'string' ? shownHash(successor) : next === undefined ? null : shownHash(next.hash),
-    };
+    return versionJson(version, typeof successor === 'string' ? successor : versions[i + 1]?.hash);
   });
   return { type: 'history', versions: shown.reverse().slice(0, CAL_LIMITS.historyVersionsMax) };
 }
@@ -64,15 +56,7 @@ export function* runPairHistory(history: HistoryOfPair, run: Run): Running<JsonO
     take: CAL_LIMITS.historyVersionsMax,
   });
   charge(run, selected);
-  const versions = selected.grains.map(
-    ({ hash, grainType, fields, createdAt, supersededBy }): JsonObject => ({
-      hash: shownHash(hash),
-      grain_type: grainType,
-      fields: shownFields(fields),
-      created_at: createdAt,
-      superseded_by: supersededBy === undefined ? null : shownHash(supersededBy),
-    }),
-  );
+  const versions = selected.grains.map((version) => versionJson(version, version.supersededBy));
   return { type: 'history', versions };
 }
 
