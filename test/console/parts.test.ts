@@ -133,6 +133,13 @@ inConsole('words of a query are completed', {}, async ({ page, open }) => {
   await becomes(page, 'has the word', `${content}.innerText.trim().endsWith(' AND MORE EXPLAIN')`);
 });
 
+inConsole('grains of a query are the sentences of the server', {}, async ({ page, memory, open }) => {
+  await memory.add({ type: 'goal', description: 'plant twelve apple trees' });
+  await open(`cal?q=${encodeURIComponent('RECALL goals | SELECT object')}`);
+  const lines = `[...document.querySelectorAll('.cal-grains li')].map(({ innerText }) => innerText.trim())`;
+  await becomes(page, 'shows what the goal says', `JSON.stringify(${lines}) === '["plant twelve apple trees"]'`);
+});
+
 inConsole('the keywords of a query are coloured from the start', {}, async ({ page, open }) => {
   await open('cal?q=RECALL%20beliefs%20LIMIT%201');
   const words = `[...document.querySelector('.cal-editor')?.shadowRoot?.querySelectorAll('.cm-line span') ?? []]`;
