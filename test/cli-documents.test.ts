@@ -72,6 +72,14 @@ test('ask prints the passages with their sources, and a model answers from them'
   assert.match(told, /<passage-([0-9a-f]{16})>.*thirty days of leave.*<\/passage-\1>/);
   const nothing = await granary(here('ask', 'anything', '--memory', 'default'));
   assert.match(nothing.stdout, /holds nothing about this/);
+  const goal = JSON.stringify({ description: 'find the keys', subject: 'Ada' });
+  await granaryJson(here('add', '--type', 'goal', '--fields', goal, '--memory', 'asked'));
+  const passages = await granaryJson(here('ask', 'find the keys', '--memory', 'asked', '--passages'));
+  const sources = passages['sources'] as readonly { readonly text: string }[];
+  assert.ok(
+    sources.some(({ text }) => text === 'find the keys'),
+    'a grain is its sentence',
+  );
   const empty = await granary(here('ask', ' '));
   assert.deepEqual([empty.code, empty.stderr], [2, 'granary: USAGE: the question is empty\n']);
 });

@@ -73,15 +73,13 @@ async function passagesFor(
   const { results } = await connection.json('POST', `/memories/${encodeURIComponent(memory)}/recall`, { json });
   return objectsOf(results).map((hit) => {
     const fields = objectOf(hit['fields']);
-    return { hash: String(hit['hash']), text: textOf(fields), source: sourceOf(hit, fields) };
+    return { hash: String(hit['hash']), text: textOf(hit, fields), source: sourceOf(hit, fields) };
   });
 }
 
-function textOf(fields: JsonObject): string {
-  const { content, subject, relation, object } = fields;
-  if (typeof content === 'string') return content;
-  const triple = [subject, relation, object].filter((part) => typeof part === 'string');
-  return triple.length > 0 ? triple.join(' ') : JSON.stringify(fields);
+/** A passage of a document is whole; any other grain is its sentence. */
+function textOf(hit: JsonObject, { content }: JsonObject): string {
+  return typeof content === 'string' ? content : String(hit['text']);
 }
 
 /** File, page or slide, and headings; for another grain its type and hash. */
