@@ -383,6 +383,8 @@ export const LINK_FRAME_BYTES_MAX = 512 * 1_048_576;
 export const LINK_BUFFER_BYTES_MAX = 32 * 1_048_576;
 /** Batches of each lane on their way to another node. */
 export const LINK_BATCHES_OUT_MAX = 8;
+/** Those that the called node may have taken without a word. Any version that calls must have room for more. */
+export const LINK_BATCHES_UNREPORTED_MAX = 3;
 /** Time for a connection between nodes to open, and connections that may be doing so at once. */
 export const LINK_CONNECT_MS = 5_000;
 export const LINKS_GREETING_MAX = 64;

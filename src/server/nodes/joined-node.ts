@@ -62,9 +62,7 @@ export class JoinedNode {
       (_, shard) => new RoutedShard(shard, { onElsewhere: () => ownership.wake() }),
     );
     const peers = new Map<string, Peer>();
-    lifecycle.opened('connections to nodes', () => {
-      for (const peer of peers.values()) peer.close();
-    });
+    lifecycle.opened('connections to nodes', () => closeAll(peers.values()));
     const peerOf = ({ id: node, address }: FleetNode): Peer => {
       const known = peers.get(node);
       if (known?.address === address) return known;
@@ -80,6 +78,7 @@ export class JoinedNode {
         self,
         secrets,
         shards: routes.map(({ here }) => here),
+        onRan: () => pool.flush(),
         onLook: (from, notice) => ownership.heard(from, notice),
         log,
       },
@@ -154,6 +153,10 @@ async function masterKeyOf({ config, warn }: Starting, { database }: ReachedStor
   return loadMasterKey({ files, value: config.masterKey, file: config.masterKeyFile, warn }).key;
 }
 
+function closeAll(peers: Iterable<Peer>): void {
+  for (const peer of peers) peer.close();
+}
+
 function sharedBy(pool: ShardSet, callers: readonly RawShardCaller[]): ShardSet {
   return {
     shards: pool.shards,
@@ -163,6 +166,7 @@ function sharedBy(pool: ShardSet, callers: readonly RawShardCaller[]): ShardSet 
     fetch: (shard) => pool.fetch(shard),
     prepare: (shard) => pool.prepare(shard),
     isOpen: (shard) => pool.isOpen(shard),
+    flush: () => pool.flush(),
     health: () => pool.health(),
     loads: () => pool.loads(),
     // Calls of other nodes go on, and its own are drained by the routes when the node ends.

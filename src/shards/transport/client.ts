@@ -227,8 +227,13 @@ export class ShardClient {
     this.#scheduled = true;
     this.#schedule(() => {
       this.#scheduled = false;
-      for (const lane of LANES) this.#flush(this.#ways[lane]);
+      this.flush();
     });
+  }
+
+  /** Sends the calls of this turn of the event loop that may leave, if none gathers any more. */
+  flush(): void {
+    for (const lane of LANES) this.#flush(this.#ways[lane]);
   }
 
   #mayLeave({ items, waiting, batchesOut }: LaneQueue): boolean {

@@ -136,6 +136,9 @@ export class LocalShards implements ShardSet {
     return this.#set.engines.has(shard);
   }
 
+  /** The engines run in this thread, so calls wait for their turn of it. */
+  flush(): void {}
+
   caller(shard: number): RawShardCaller {
     assert(shard < this.shards, 'a shard index is in range');
     return this.#client.shard(shard);

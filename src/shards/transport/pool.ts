@@ -107,6 +107,10 @@ export class ShardPool implements ShardSet {
     return this.#workerOf(shard).opened.has(shard);
   }
 
+  flush(): void {
+    for (const { client } of this.#workers) client.flush();
+  }
+
   #workerOf(shard: number): PoolWorker {
     assert(shard < this.#callers.length, 'a shard index is in range');
     return this.#workers[shard % this.#workers.length]!;

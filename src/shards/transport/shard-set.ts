@@ -21,6 +21,8 @@ export interface ShardSet {
   prepare(shard: number): Promise<void>;
   /** False when the shard was never opened, was shut, or its thread ended and left its opening to the caller. */
   isOpen(shard: number): boolean;
+  /** Sends the calls of this turn of the event loop to their threads now: no more of them gather. */
+  flush(): void;
   health(): readonly WorkerHealth[];
   loads(): readonly WorkerLoad[];
   /** Refuses new calls and waits for pending ones. False if some are still pending after `deadlineMs` milliseconds. */

@@ -18,6 +18,8 @@ export interface LinkListenerOptions {
   readonly tls?: LinkTls | undefined;
   /** By shard: refuses calls of shards that this node does not have. */
   readonly shards: readonly RawShardCaller[];
+  /** Called after the calls of a message: no more of them gather. */
+  readonly onRan?: (() => void) | undefined;
   /** Another node says that the owners have changed, or what is to be done for a shard. */
   readonly onLook: (node: string, notice: ShardNotice | undefined) => void;
   readonly log: ShardSetLog;
@@ -109,11 +111,12 @@ export class LinkListener {
   }
 
   #serve(socket: Socket, reader: FrameReader, greeted: ReturnType<typeof answerHello>['greeted']): void {
-    const { shards, onLook } = this.#options;
+    const { shards, onLook, onRan } = this.#options;
     const runner = new RequestRunner({
       shards,
       methods: greeted.peer.methods,
       send: (message) => link.send('replies', new Uint8Array(message)),
+      ran: () => onRan?.(),
     });
     const link: Link = new Link(socket, reader, greeted, {
       receive: (kind, bytes) => {

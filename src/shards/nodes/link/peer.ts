@@ -54,6 +54,8 @@ export class Peer {
     this.#client = new ShardClient({
       send: (message) => this.#send(message),
       batchesOutMax: LINK_BATCHES_OUT_MAX,
+      // A call that is alone waits for no others.
+      schedule: (run) => (this.#client.pendingItems <= 1 ? process.nextTick(run) : setImmediate(run)),
     });
     // Nothing of such a call is sent, so it may be tried again at once.
     this.#client.refuse(this.#refusal('the connection is being opened', true));

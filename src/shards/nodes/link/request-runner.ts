@@ -2,6 +2,7 @@
 // that a shard's thread reads: wire bytes go through as they are.
 import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
+import { LINK_BATCHES_UNREPORTED_MAX } from '../../../engine/base/limits.ts';
 import { METHODS, type Method } from '../../protocol.ts';
 import type { RawShardCaller } from '../../transport/client.ts';
 import { isLone, type Lane, laneOf, type PackedRequest, ReplyWriter, readRequests } from '../../transport/pack.ts';
@@ -15,6 +16,8 @@ export interface RequestRunnerOptions {
   /** Names of the methods by the sender's numbers. */
   readonly methods: readonly string[];
   readonly send: (message: ArrayBuffer) => void;
+  /** Called after the calls of a message: no more of them gather. */
+  readonly ran: () => void;
 }
 
 export class RequestRunner {
@@ -23,6 +26,8 @@ export class RequestRunner {
   readonly #replies = new ReplyWriter();
   #batches: Partial<Record<Lane, number>> = {};
   #scheduled = false;
+  /** Calls that the shards have not answered. */
+  #unanswered = 0;
 
   constructor(options: RequestRunnerOptions) {
     this.#options = options;
@@ -38,9 +43,13 @@ export class RequestRunner {
     const lane = laneOf(message);
     const unreadable = (id: number): void => this.#refuse(id, new EngineError('SYS-E002', UNKNOWN_CALL));
     for (const request of readRequests(message, unreadable, this.#methods)) this.#run(request, lane, shiftMs);
-    // It has been handed to the shards, so more may come.
-    if (!isLone(message)) this.#batches[lane] = (this.#batches[lane] ?? 0) + 1;
-    this.#answerSoon();
+    this.#options.ran();
+    if (isLone(message)) return;
+    // It has been handed to the shards, so more may come. The sender has room for some more: the report goes with an answer, and
+    // costs no message of its own.
+    const batches = (this.#batches[lane] ?? 0) + 1;
+    this.#batches[lane] = batches;
+    if (batches > LINK_BATCHES_UNREPORTED_MAX) this.#answerSoon();
   }
 
   #run({ id, shard, context, body }: PackedRequest, lane: Lane, shiftMs: number): void {
@@ -52,12 +61,18 @@ export class RequestRunner {
     const { deadlineMs } = context;
     // Clocks of two processes have nothing in common.
     const own = deadlineMs === undefined ? context : { ...context, deadlineMs: deadlineMs + shiftMs };
+    this.#unanswered += 1;
     const answer =
       'codec' in body
         ? caller.callRaw(body.codec, own, body.raw, lane).then((reply) => this.#replies.appendRaw(id, reply))
         : // The sender packed a typed call.
           caller.call(body.method, own, body.input as never).then((output) => this.#replies.appendValue(id, output));
-    answer.catch((error: unknown) => this.#refuse(id, error)).finally(() => this.#answerSoon());
+    answer
+      .catch((error: unknown) => this.#refuse(id, error))
+      .finally(() => {
+        this.#unanswered -= 1;
+        this.#answerSoon();
+      });
   }
 
   #refuse(id: number, error: unknown): void {
@@ -66,11 +81,12 @@ export class RequestRunner {
     this.#answerSoon();
   }
 
-  /** Answers of one turn of the event loop share a message. */
+  /** Answers of one turn of the event loop share a message. The last one waits for no others. */
   #answerSoon(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    const soon = this.#unanswered === 0 ? process.nextTick : setImmediate;
+    soon(() => {
       this.#scheduled = false;
       const batches = this.#batches;
       this.#batches = {};

@@ -1,10 +1,12 @@
 // Frames after the handshake: AES-256-GCM under the keys of the connection. The nonce counts the frames of one direction, so a
 // frame that was changed, repeated, left out or moved does not open.
-import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 import { EngineError } from '../../../engine/base/errors.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
+/** Parts of fewer bytes are joined: a call of the cipher costs more than the copy. */
+const JOINED_BYTES_MAX = 16_384;
 export const TAG_BYTES = 16;
 
 class Counter {
@@ -19,28 +21,31 @@ class Counter {
 }
 
 export class FrameSealer {
-  readonly #key: Buffer;
+  /** A cipher is made several times faster with it than with bytes. */
+  readonly #key: KeyObject;
   readonly #counter = new Counter();
 
   constructor(key: Buffer) {
-    this.#key = key;
+    this.#key = createSecretKey(key);
   }
 
   /** The pieces of the sealed frame, in order. */
   seal(...parts: readonly Uint8Array[]): readonly Buffer[] {
     const cipher = createCipheriv(ALGORITHM, this.#key, this.#counter.next());
-    const pieces = parts.map((part) => cipher.update(part));
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const plain = length <= JOINED_BYTES_MAX ? [Buffer.concat(parts, length)] : parts;
+    const pieces = plain.map((part) => cipher.update(part));
     cipher.final();
     return [...pieces, cipher.getAuthTag()];
   }
 }
 
 export class FrameOpener {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
   readonly #counter = new Counter();
 
   constructor(key: Buffer) {
-    this.#key = key;
+    this.#key = createSecretKey(key);
   }
 
   /** Throws CRY-E001 for a frame that the other side did not seal as its next one. */
