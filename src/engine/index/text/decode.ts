@@ -51,17 +51,42 @@ function frequenciesByDoc(docs: Uint32Array, frequencies: Uint16Array, docCount:
 
 /** A term's positions in all its docs. Frequencies come from the bytes of the postings, where they are not capped. */
 export function decodeOccurrences(postings: Uint8Array, positions: Uint8Array, count: number): Occurrences {
-  const starts = new Uint32Array(count + 1);
-  const reader = new VarintReader(postings);
-  for (let i = 0; i < count; i++) starts[i + 1] = starts[i]! + ((reader.varint() & 1) === 1 ? reader.varint() : 1);
+  const starts = startsOf(postings, count);
   const decoded = new Uint32Array(starts[count]!);
-  const deltas = new VarintReader(positions);
+  let from = 0;
   for (let i = 0; i < count; i++) {
+    const end = starts[i + 1]!;
     let position = 0;
-    for (let at = starts[i]!; at < starts[i + 1]!; at++) {
-      position += deltas.varint();
+    for (let at = starts[i]!; at < end; at++) {
+      let delta = positions[from++]!;
+      if (delta > 127) {
+        const reader = new VarintReader(positions, from - 1);
+        delta = reader.varint();
+        from = reader.at;
+      }
+      position += delta;
       decoded[at] = position;
     }
   }
   return { starts, positions: decoded };
+}
+
+/** The first position of each doc, and the end of the last one's. */
+function startsOf(postings: Uint8Array, count: number): Uint32Array {
+  const starts = new Uint32Array(count + 1);
+  let sum = 0;
+  let from = 0;
+  for (let i = 0; i < count; i++) {
+    let byte = postings[from]!;
+    const isRepeated = (byte & 1) === 1;
+    while (byte > 127) byte = postings[++from]!;
+    from += 1;
+    if (isRepeated) {
+      const reader = new VarintReader(postings, from);
+      sum += reader.varint();
+      from = reader.at;
+    } else sum += 1;
+    starts[i + 1] = sum;
+  }
+  return starts;
 }

@@ -85,11 +85,14 @@ function countPairs(first: Occurrences, i: number, second: Occurrences, j: numbe
  */
 export function pairFrequencies(text: TextPart, docs: ArrayLike<number>, pair: QueryPair): Uint16Array | undefined {
   const { first, second, distance } = pair;
-  const [a, b] = [text.postings(first), text.postings(second)];
+  const a = text.postings(first);
+  const b = a === undefined ? undefined : text.postings(second);
   if (a === undefined || b === undefined) return undefined;
-  const [rare, common] = a.count < b.count ? [a, b] : [b, a];
+  const isFirstRare = a.count < b.count;
+  const rare = isFirstRare ? a : b;
+  const common = isFirstRare ? b : a;
   let frequencies: Uint16Array | undefined;
-  let places: readonly [Occurrences, Occurrences] | undefined;
+  let places: { readonly first: Occurrences; readonly second: Occurrences } | undefined;
   for (let at = 0; at < docs.length; at++) {
     const doc = docs[at]!;
     if (common.byDoc !== undefined && (common.byDoc[doc] ?? 0) === 0) continue;
@@ -97,9 +100,10 @@ export function pairFrequencies(text: TextPart, docs: ArrayLike<number>, pair: Q
     const inRare = placeIn(rare, doc);
     const inCommon = inRare < 0 ? -1 : placeIn(common, doc);
     if (inCommon < 0) continue;
-    places ??= [text.occurrences(first)!, text.occurrences(second)!]; // both have postings
-    const [i, j] = rare === a ? [inRare, inCommon] : [inCommon, inRare];
-    const count = countPairs(places[0], i, places[1], j, distance);
+    places ??= { first: text.occurrences(first)!, second: text.occurrences(second)! }; // both have postings
+    const count = isFirstRare
+      ? countPairs(places.first, inRare, places.second, inCommon, distance)
+      : countPairs(places.first, inCommon, places.second, inRare, distance);
     if (count === 0) continue;
     frequencies ??= new Uint16Array(docs.length);
     frequencies[at] = Math.min(count, 65_535);

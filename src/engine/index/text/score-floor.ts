@@ -44,6 +44,9 @@ interface Scoring {
   readonly most: number;
 }
 
+/** The score of one doc. */
+const score = new Float64Array(1);
+
 /** Scores the newest docs of a list. Returns how many allowed ones it looked at. */
 function scoreDocs(
   { text: { lengths }, allowed, removed }: SearchPart,
@@ -60,16 +63,14 @@ function scoreDocs(
     if (allowed !== undefined && (allowed.words[doc >>> 5]! & (1 << (doc & 31))) === 0) continue;
     looked += 1;
     if (removed?.(doc) === true) continue;
-    const norm = norms.of(lengths[doc]!);
-    let score = termScore(inverseFrequency, frequencies[i]!, norm);
+    const length = lengths[doc]!;
+    score[0] = termScore(inverseFrequency, frequencies[i]!, norms.of(length));
     let isScored = false;
     for (let other = 0; other < lists.length && !isScored; other++) {
       if (other === rank) continue;
-      const more = lists[other]?.scoreIn(doc, norm) ?? 0;
-      isScored = other < rank && more > 0;
-      score += more;
+      isScored = lists[other]?.addScore(score, 0, doc, length) === true && other < rank;
     }
-    if (!isScored) best.add(score);
+    if (!isScored) best.add(score, 0);
   }
   return looked;
 }

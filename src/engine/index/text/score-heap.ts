@@ -1,4 +1,4 @@
-// The best `limit` scores so far.
+// The best `limit` scores so far. A score is taken from an array: as an argument it would be an object of the heap.
 
 export class ScoreHeap {
   /** The lowest of the best scores, once there are `limit` of them; -Infinity before. */
@@ -13,17 +13,22 @@ export class ScoreHeap {
     this.#heap = new Float64Array(limit);
   }
 
-  add(score: number): void {
+  /** Takes `scores[at]`. */
+  add(scores: Float64Array, at: number): void {
     if (this.#size < this.#limit) {
-      this.#rise(this.#size++, score);
+      this.#heap[this.#size] = scores[at]!;
+      this.#rise(this.#size++);
       if (this.#size < this.#limit) return;
-    } else if (score > this.lowest) this.#sink(score);
-    else return;
+    } else if (scores[at]! > this.lowest) {
+      this.#heap[0] = scores[at]!;
+      this.#sink();
+    } else return;
     this.lowest = this.#heap[0]!;
   }
 
-  #rise(at: number, score: number): void {
+  #rise(at: number): void {
     const heap = this.#heap;
+    const score = heap[at]!;
     while (at > 0) {
       const parent = (at - 1) >>> 1;
       if (heap[parent]! <= score) break;
@@ -33,9 +38,10 @@ export class ScoreHeap {
     heap[at] = score;
   }
 
-  #sink(score: number): void {
+  #sink(): void {
     const heap = this.#heap;
     const size = this.#size;
+    const score = heap[0]!;
     let at = 0;
     for (let child = 1; child < size; child = 2 * at + 1) {
       if (child + 1 < size && heap[child + 1]! < heap[child]!) child++;

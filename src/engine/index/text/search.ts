@@ -178,7 +178,10 @@ function fewAllowed({ allowedDocs: docs }: SearchPart, lists: readonly (TermList
 }
 
 const WINDOW_DOCS = 4_096;
-/** Scores of the window's docs; zero between windows. Searches run one at a time, without interruption. */
+/**
+ * Scores of the window's docs; zero between windows. Searches run one at a time, without interruption. A score stays in
+ * its slot while it is completed: as an argument or a result, each would be an object of the heap.
+ */
 const windowScores = new Float64Array(WINDOW_DOCS);
 /** The slots with a score. One more than docs, as a slot is written before it is known to be new. */
 const windowDocs = new Uint16Array(WINDOW_DOCS + 1);
@@ -249,7 +252,7 @@ class PartSearch {
     const { docs, frequencies, inverseFrequency } = list;
     const lengths = this.#lengths;
     const norms = this.#norms;
-    const once = list.scoresOfOne(norms);
+    const once = list.scoresOfOne();
     const allowed = this.#part.allowed?.words;
     let at = list.at - 1;
     for (; at >= 0; at--) {
@@ -278,30 +281,24 @@ class PartSearch {
     const others = essential === 0 ? 0 : this.#bounds[essential - 1]!;
     for (let i = 0; i < found; i++) {
       const slot = windowDocs[i]!;
-      const score = windowScores[slot]!;
+      if (windowScores[slot]! + others >= top.least) this.#complete(base + slot, slot, essential);
       windowScores[slot] = 0;
-      if (score + others < top.least) continue;
-      this.#complete(base + slot, score, essential);
     }
   }
 
-  #complete(doc: number, score: number, essential: number): void {
+  /** Adds the other lists' scores to the one in `slot`, and offers the doc while it may still be among the best. */
+  #complete(doc: number, slot: number, essential: number): void {
     const top = this.#top;
-    if (essential > 0) {
-      const norm = this.#norms.of(this.#lengths[doc]!);
-      for (let i = essential - 1; i >= 0; i--) {
-        if (score + this.#bounds[i]! < top.least) return;
-        score += this.#lists[i]!.scoreIn(doc, norm);
-      }
+    const length = this.#lengths[doc]!;
+    for (let i = essential - 1; i >= 0; i--) {
+      if (windowScores[slot]! + this.#bounds[i]! < top.least) return;
+      this.#lists[i]!.addScore(windowScores, slot, doc, length);
     }
-    this.#offer(doc, score);
-  }
-
-  #offer(doc: number, score: number): void {
-    if (score === 0 || score < this.#top.least) return;
+    const score = windowScores[slot]!;
+    if (score === 0 || score < top.least) return;
     if (this.#part.removed?.(doc) === true) return;
     if (this.#matcher !== undefined && !this.#matcher.matches(doc)) return;
-    this.#top.offer(score, this.#index, doc);
+    top.offer(windowScores, slot, this.#index, doc);
   }
 
   /** For searches in which only the docs of `driver` can match: the rarest list of a required clause, or few allowed docs. */
@@ -314,6 +311,7 @@ class PartSearch {
       this.#top.begin(this.#index, doc, doc);
       for (let list = 0; list < all; list++) this.#lists[list]!.seek(doc);
       this.#complete(doc, 0, all);
+      windowScores[0] = 0;
     }
   }
 }

@@ -14,7 +14,7 @@ export function termListsOf(
     if (postings === undefined) return undefined;
     const inverseFrequency = inverseFrequencies[i]!;
     const bound = termScore(inverseFrequency, postings.maxFrequency, norms.of(postings.minLength));
-    return new TermList(postings, inverseFrequency, bound);
+    return new TermList(postings, inverseFrequency, norms, bound);
   });
 }
 
@@ -28,18 +28,25 @@ export class TermList {
   readonly count: number;
   readonly inverseFrequency: number;
   readonly bound: number;
+  readonly #norms: LengthNorms;
   readonly #byDoc: Uint8Array | undefined;
   #once: Float64Array | undefined;
   /** The postings before this index were not walked yet. */
   at: number;
 
-  constructor({ docs, frequencies, count, byDoc }: Postings, inverseFrequency: number, bound: number) {
+  constructor(
+    { docs, frequencies, count, byDoc }: Postings,
+    inverseFrequency: number,
+    norms: LengthNorms,
+    bound: number,
+  ) {
     this.docs = docs;
     this.frequencies = frequencies;
     this.count = count;
     this.at = count;
     this.#byDoc = byDoc;
     this.inverseFrequency = inverseFrequency;
+    this.#norms = norms;
     this.bound = bound;
   }
 
@@ -52,11 +59,11 @@ export class TermList {
    * Scores of a single occurrence by length, when the list is long enough to make it worthwhile: most frequencies are
    * 1.
    */
-  scoresOfOne(norms: LengthNorms): Float64Array {
+  scoresOfOne(): Float64Array {
     if (this.#once === undefined) {
       this.#once = this.count < 1_024 ? NO_SCORES : new Float64Array(ONCE_LENGTHS);
       for (let length = 0; length < this.#once.length; length++) {
-        this.#once[length] = termScore(this.inverseFrequency, 1, norms.of(length));
+        this.#once[length] = termScore(this.inverseFrequency, 1, this.#norms.of(length));
       }
     }
     return this.#once;
@@ -67,16 +74,29 @@ export class TermList {
     if (this.#byDoc === undefined) this.at = lowerBoundBefore(this.docs, doc + 1, this.at);
   }
 
-  /** The term's score in a doc that was not skipped; 0 when the doc does not contain the term. */
-  scoreIn(doc: number, norm: number): number {
+  /**
+   * Adds the term's score in a doc that was not skipped, with its length, to `scores[at]`. Returns whether the doc contains
+   * the term.
+   */
+  addScore(scores: Float64Array, at: number, doc: number, length: number): boolean {
+    const frequency = this.#frequencyIn(doc);
+    if (frequency === 0) return false;
+    const once = this.scoresOfOne();
+    scores[at]! +=
+      frequency === 1 && length < once.length
+        ? once[length]!
+        : termScore(this.inverseFrequency, frequency, this.#norms.of(length));
+    return true;
+  }
+
+  #frequencyIn(doc: number): number {
     if (this.#byDoc !== undefined) {
       // A doc that was added after the list was unrolled lies beyond the array, and does not contain the term.
       const frequency = this.#byDoc[doc] ?? 0;
-      if (frequency < 255) return frequency === 0 ? 0 : termScore(this.inverseFrequency, frequency, norm);
+      if (frequency < 255) return frequency;
     }
     const at = lowerBoundBefore(this.docs, doc, this.at);
-    if (at === this.at || this.docs[at] !== doc) return 0;
-    return termScore(this.inverseFrequency, this.frequencies[at]!, norm);
+    return at === this.at || this.docs[at] !== doc ? 0 : this.frequencies[at]!;
   }
 }
 

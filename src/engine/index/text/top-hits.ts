@@ -52,46 +52,41 @@ export class TopHits {
     this.least = Math.max(this.#floor, inOrder ? lowest + SCORE_STEP : lowest);
   }
 
-  /** Takes a document that scores at least `least`. */
-  offer(score: number, part: number, doc: number): void {
+  /** Takes a document whose score, `scores[from]`, is at least `least`. */
+  offer(scores: Float64Array, from: number, part: number, doc: number): void {
     if (this.#count === this.#scores.length) this.#compact();
     const at = this.#count++;
-    this.#scores[at] = score;
+    this.#scores[at] = scores[from]!;
     this.#partOf[at] = part;
     this.#docOf[at] = doc;
-    this.#best.add(score);
+    this.#best.add(scores, from);
     const { lowest } = this.#best;
     if (lowest > this.least) this.least = lowest;
   }
 
   /** Best first. */
   hits(): TextHit[] {
-    const hits: TextHit[] = [];
+    const scores = this.#scores;
+    const places: number[] = [];
     const { lowest } = this.#best;
-    for (let i = 0; i < this.#count; i++) {
-      if (this.#scores[i]! < lowest) continue;
-      hits.push({ part: this.#partOf[i]!, doc: this.#docOf[i]!, score: this.#scores[i]! });
-    }
-    hits.sort((a, b) => b.score - a.score || this.#newerFirst(a.part, a.doc, b.part, b.doc));
-    if (hits.length > this.#limit) hits.length = this.#limit;
-    return hits;
+    for (let i = 0; i < this.#count; i++) if (scores[i]! >= lowest) places.push(i);
+    places.sort((a, b) => (scores[a]! > scores[b]! ? -1 : scores[a]! < scores[b]! ? 1 : this.#newerFirst(a, b)));
+    if (places.length > this.#limit) places.length = this.#limit;
+    return places.map((at): TextHit => ({ part: this.#partOf[at]!, doc: this.#docOf[at]!, score: scores[at]! }));
   }
 
   /** Drops hits that are out: fewer than `limit` are above the threshold, and of those at it the newest stay. */
   #compact(): void {
-    const equal: { part: number; doc: number }[] = [];
     const { lowest } = this.#best;
+    const equal: number[] = [];
+    for (let i = 0; i < this.#count; i++) if (this.#scores[i]! === lowest) equal.push(i);
+    equal.sort((a, b) => this.#newerFirst(a, b));
+    if (equal.length > this.#limit) equal.length = this.#limit;
+    const newest = equal.map((at) => ({ part: this.#partOf[at]!, doc: this.#docOf[at]! }));
     let kept = 0;
-    for (let i = 0; i < this.#count; i++) {
-      const score = this.#scores[i]!;
-      if (score < lowest) continue;
-      const part = this.#partOf[i]!;
-      const doc = this.#docOf[i]!;
-      if (score === lowest) equal.push({ part, doc });
-      else this.#put(kept++, score, part, doc);
-    }
-    equal.sort((a, b) => this.#newerFirst(a.part, a.doc, b.part, b.doc));
-    for (const { part, doc } of equal.slice(0, this.#limit)) this.#put(kept++, lowest, part, doc);
+    for (let i = 0; i < this.#count; i++)
+      if (this.#scores[i]! > lowest) this.#put(kept++, this.#scores[i]!, this.#partOf[i]!, this.#docOf[i]!);
+    for (const { part, doc } of newest) this.#put(kept++, lowest, part, doc);
     this.#count = kept;
   }
 
@@ -101,7 +96,12 @@ export class TopHits {
     this.#docOf[at] = doc;
   }
 
-  #newerFirst(partA: number, docA: number, partB: number, docB: number): number {
+  /** Orders the documents at two places: negative when the first one goes first. */
+  #newerFirst(atA: number, atB: number): number {
+    const partA = this.#partOf[atA]!;
+    const partB = this.#partOf[atB]!;
+    const docA = this.#docOf[atA]!;
+    const docB = this.#docOf[atB]!;
     const a = this.#parts[partA]!;
     const b = this.#parts[partB]!;
     if (a.createdAtMs !== undefined && b.createdAtMs !== undefined) {
