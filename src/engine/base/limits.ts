@@ -376,6 +376,29 @@ export const SHARD_MOVES_MS = 30_000;
 export const HELD_CALLS_MAX = 10_000;
 /** The pause before a call is sent again that came to a node without its shard. */
 export const ELSEWHERE_PAUSE_MS = 20;
+/**
+ * A node's copy of the control log: how often the node asks its owner whether it is up to date, how long after such a question
+ * a request may begin with it, how long it may be used, and how long the owner takes it for used. The last difference covers clocks of
+ * different speeds; the one before lets what has begun end.
+ */
+export const COPY_BEAT_MS = 200;
+export const COPY_BEGIN_MS = 500;
+export const COPY_VALID_MS = 900;
+export const COPY_WAIT_MS = 1_000;
+/** Records of a message about the copy. */
+export const COPY_PART_RECORDS = 500;
+/** The pause before a node asks the owner for a copy again that had none to give. */
+export const COPY_RETRY_MS = 50;
+/** How long a node that starts waits for its first copy before it says that it is ready. */
+export const COPY_START_MS = 3_000;
+/** Bytes of a piece of a request that is passed on, or of its answer. */
+export const PASSED_PIECE_BYTES = 262_144;
+/** Requests of a node that are passed on at the same time; beyond: LIM-E001. */
+export const PASSED_MAX = 10_000;
+/** How long a request waits for a node that can answer it; after that: STO-E002. */
+export const PASS_WAIT_MS = 20_000;
+/** The pause between two attempts to pass a request on. */
+export const PASS_RETRY_MS = 25;
 /** Bytes of a greeting between nodes, and of any other frame; a longer one ends the connection. */
 export const LINK_HELLO_BYTES_MAX = 65_536;
 export const LINK_FRAME_BYTES_MAX = 512 * 1_048_576;

@@ -38,6 +38,11 @@ const KIND_NAMES = new Map(Object.entries(RECORD_KINDS).map(([kind, byte]) => [b
 /** Records that a verification reads before it yields. */
 const VERIFY_SLICE = 500;
 
+/** An entity as it is after a committed group of changes; `value` is undefined when it was removed. */
+export type CommittedChange = {
+  [K in EntityKind]: { readonly kind: K; readonly id: string; readonly value: Entities[K] | undefined };
+}[EntityKind];
+
 export interface ControlFinding {
   readonly kind: 'record' | 'audit';
   readonly where: string;
@@ -89,6 +94,7 @@ export class ControlStore {
     subjectRequest: [],
   };
   readonly #waiting: Waiting[] = [];
+  #published: ((changes: readonly CommittedChange[]) => Promise<void>) | undefined;
   #draining: Promise<void> | undefined;
   #auditHead: AuditHead = GENESIS;
   #memoryNext = 1;
@@ -156,6 +162,11 @@ export class ControlStore {
 
   watch<K extends EntityKind>(kind: K, watcher: Watcher<K>): void {
     this.#watchers[kind].push(watcher);
+  }
+
+  /** Changes are answered once `published` has resolved for their group. It gets each durable group, in order. */
+  publishTo(published: (changes: readonly CommittedChange[]) => Promise<void>): void {
+    this.#published = published;
   }
 
   /** Why changes are rejected until the log is opened again; undefined when they are not. */
@@ -268,7 +279,14 @@ export class ControlStore {
       for (const { member } of granted) member.reject(error);
       return;
     }
+    await this.#published?.(this.#committed(group));
     for (const { member, value } of granted) member.resolve(value);
+  }
+
+  #committed(group: Group): readonly CommittedChange[] {
+    return [...group.dirty.values()].map(
+      ({ kind, id }) => ({ kind, id, value: this.#tables[kind].get(id)?.value }) as CommittedChange, // of one table
+    );
   }
 
   async #append(group: Group): Promise<void> {

@@ -10,8 +10,10 @@
 import { createHash, createHmac, createPublicKey, diffieHellman, generateKeyPairSync, hkdfSync, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'; // biome-ignore format: one row
 import { EngineError } from '../../../engine/base/errors.ts';
 
-/** The version of the protocol. Neighbouring versions understand each other. */
-export const LINK_PROTOCOL = 1;
+/** The version of the protocol. Neighbouring versions understand each other. Version 2 has channels (channel.ts). */
+export const LINK_PROTOCOL = 2;
+/** The first version with channels. */
+export const CHANNEL_PROTOCOL = 2;
 const MAC_BYTES = 32;
 const SECRET_BYTES = 32;
 const SECRET_LABEL = 'granary link between nodes';

@@ -4,6 +4,8 @@
 //   replies    a message of replies
 //   look       nothing: the owners of the shards have changed; or a notice (./notice.ts)
 //   ping       nothing: sent by each side while it has nothing else to say
+//   control    a message about the copy of the control log (channel.ts); since version 2 of the protocol
+//   passed     a part of a request that is passed on, or of its answer (channel.ts); since version 2
 import type { Socket } from 'node:net';
 import { EngineError } from '../../../engine/base/errors.ts';
 import {
@@ -16,7 +18,7 @@ import { type FrameReader, framed } from './frames.ts';
 import type { Greeted, LinkSelf } from './handshake.ts';
 import { FrameOpener, FrameSealer, TAG_BYTES } from './sealed.ts';
 
-export const LINK_KINDS = ['requests', 'replies', 'look', 'ping'] as const;
+export const LINK_KINDS = ['requests', 'replies', 'look', 'ping', 'control', 'passed'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
 export interface LinkHandlers {

@@ -5,6 +5,7 @@ import { EngineError } from '../../../engine/base/errors.ts';
 import { LINK_CONNECT_MS, LINK_HELLO_BYTES_MAX, LINKS_GREETING_MAX } from '../../../engine/base/limits.ts';
 import type { RawShardCaller } from '../../transport/client.ts';
 import type { ShardSetLog } from '../../transport/shard-set.ts';
+import { type Channel, isOfChannel, type OpenChannel } from './channel.ts';
 import { FrameReader, framed } from './frames.ts';
 import { answerHello, type LinkSelf, refusalFrame } from './handshake.ts';
 import { FIRST_FRAME_BYTES_MAX, Link } from './link.ts';
@@ -22,6 +23,8 @@ export interface LinkListenerOptions {
   readonly onRan?: (() => void) | undefined;
   /** Another node says that the owners have changed, or what is to be done for a shard. */
   readonly onLook: (node: string, notice: ShardNotice | undefined) => void;
+  /** Called with the first message of a channel; default: such messages are dropped. */
+  readonly openChannel?: OpenChannel | undefined;
   readonly log: ShardSetLog;
 }
 
@@ -111,7 +114,9 @@ export class LinkListener {
   }
 
   #serve(socket: Socket, reader: FrameReader, greeted: ReturnType<typeof answerHello>['greeted']): void {
-    const { shards, onLook, onRan } = this.#options;
+    const { shards, onLook, onRan, openChannel } = this.#options;
+    const { node } = greeted.peer;
+    let channel: Channel | undefined;
     const runner = new RequestRunner({
       shards,
       methods: greeted.peer.methods,
@@ -121,9 +126,16 @@ export class LinkListener {
     const link: Link = new Link(socket, reader, greeted, {
       receive: (kind, bytes) => {
         if (kind === 'requests') runner.run(bytes);
-        else if (kind === 'look') onLook(greeted.peer.node, readNotice(bytes));
+        else if (kind === 'look') onLook(node, readNotice(bytes));
+        else if (isOfChannel(kind)) {
+          channel ??= openChannel?.(node, (to, ...parts) => link.send(to, ...parts));
+          channel?.receive(kind, bytes);
+        }
       },
-      ended: () => this.#links.delete(link),
+      ended: () => {
+        this.#links.delete(link);
+        channel?.ended();
+      },
     });
     this.#links.add(link);
   }

@@ -13,6 +13,7 @@ import {
 import type { CallContext } from '../../protocol.ts';
 import { type RawShardCaller, ShardClient } from '../../transport/client.ts';
 import type { ShardCodecs } from '../../transport/codec.ts';
+import { type Channel, isOfChannel, type OpenChannel } from './channel.ts';
 import { FrameReader, framed } from './frames.ts';
 import { CallerHandshake, type LinkSelf } from './handshake.ts';
 import { FIRST_FRAME_BYTES_MAX, Link } from './link.ts';
@@ -38,12 +39,15 @@ export interface PeerOptions {
   /** Wire bytes for a node of another version are decoded here. */
   readonly codecs: ShardCodecs;
   readonly onError?: ((reason: string) => void) | undefined;
+  /** Called each time that the connection opens. The other side must speak a version of the protocol that has channels. */
+  readonly openChannel?: OpenChannel | undefined;
 }
 
 export class Peer {
   readonly #options: PeerOptions;
   readonly #client: ShardClient;
   #link: Link | undefined;
+  #channel: Channel | undefined;
   #socket: Socket | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
@@ -146,6 +150,7 @@ export class Peer {
               receive: (kind, received) => {
                 if (kind === 'replies')
                   this.#client.receive(Uint8Array.prototype.slice.call(received).buffer as ArrayBuffer);
+                else if (isOfChannel(kind)) this.#channel?.receive(kind, received);
               },
               ended: (reason) => this.#ended(reason),
             }),
@@ -172,10 +177,13 @@ export class Peer {
     this.#link = link;
     this.#failures = 0;
     this.#client.open();
+    this.#channel = this.#options.openChannel?.(this.#options.node, (kind, ...parts) => link.send(kind, ...parts));
   }
 
   #ended(reason: EngineError): void {
     this.#link = undefined;
+    this.#channel?.ended();
+    this.#channel = undefined;
     // It is not known which of them ran.
     this.#client.fail(this.#refusal(reason.message.replace(/^STO-E002: /, ''), false));
     this.#retry(LINK_RETRY_MIN_MS);
