@@ -63,6 +63,7 @@ const LONG: readonly string[] = [
   'test/clock-steps.test.ts',
   'test/compose-nodes.test.ts',
   'test/console/',
+  'test/copies-of-control.test.ts',
   'test/crash/',
   'test/deb.test.ts',
   'test/documents/',

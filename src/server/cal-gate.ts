@@ -10,7 +10,7 @@ import type { JsonValue } from '../shards/protocol.ts';
 import { RateLimiter } from './auth/rate-limit.ts';
 import type { Config } from './config.ts';
 import { settingsPrefix } from './control/memories.ts';
-import type { ControlStore } from './control/store.ts';
+import type { ControlChanges } from './control/reading.ts';
 
 const ENABLED = 'cal.enabled';
 const TIER_ONE = 'cal.tier1_enabled';
@@ -26,11 +26,11 @@ type Templates = Readonly<Record<string, TemplateDefinition>>;
 type Change = 'add' | 'supersede' | 'revert';
 
 export class CalGate {
-  readonly #control: ControlStore;
+  readonly #control: ControlChanges;
   readonly #config: Pick<Config, 'calTier1'>;
   readonly #quotas: Readonly<Record<Change, RateLimiter>>;
 
-  constructor({ control, clock, config }: { control: ControlStore; clock: Clock; config: Pick<Config, 'calTier1'> }) {
+  constructor({ control, clock, config }: { control: ControlChanges; clock: Clock; config: Pick<Config, 'calTier1'> }) {
     this.#control = control;
     this.#config = config;
     const quota = (perMinute: number) => new RateLimiter({ perMinute, burst: perMinute, clock });

@@ -153,6 +153,8 @@ export interface Context {
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | undefined;
   /** True when unknown members are errors (`x-strict`). */
   readonly strict: boolean;
+  /** True on a node that answers by a copy of the control log. */
+  readonly isOnCopy?: boolean | undefined;
   /** True for a dry run (`x-dry-run`). */
   readonly dryRun: boolean;
   /** Maximum wait for indexes in ms (`x-wait-for-index-ms`); undefined: no wait. */

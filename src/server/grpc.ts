@@ -35,17 +35,21 @@ interface Reply {
 export interface GrpcParts {
   readonly wrapper: Wrapper;
   readonly proxies: TrustedProxies;
+  /** Set on a node that has a copy of the control log alone. */
+  readonly elsewhere?: GrpcHandler | undefined;
   /** Port of HTTP on this server. Health reports it to callers that know only the gRPC address. */
   readonly httpPort: () => number | undefined;
   /** Decodes a long message in another thread. */
   readonly readLong: (rpc: string, bytes: Uint8Array) => Promise<ReadMessage>;
 }
 
-export function grpcHandler({ wrapper, proxies, httpPort, readLong }: GrpcParts): GrpcHandler {
+export function grpcHandler({ wrapper, proxies, httpPort, readLong, elsewhere }: GrpcParts): GrpcHandler {
   return async (call) => {
     const route = ROUTES.get(call.method);
     assert(route !== undefined, `${call.method} has a row`);
+    if (elsewhere !== undefined && route.operation.onAnyNode === false) return elsewhere(call);
     const answer = await wrapper.perform(arrivalOf(call, route.operation, proxies), faceOf(call, route, readLong));
+    if (!answer.ok && answer.isElsewhere === true && elsewhere !== undefined) return elsewhere(call);
     if (!answer.ok) return { error: answer.error, headers: answer.headers };
     const { bytes, warnings } = answer.reply;
     const port = call.method === 'Health' ? httpPort() : undefined;

@@ -7,6 +7,7 @@ import { requestIdOf } from './arrival.ts';
 import { withoutBase } from './base-path.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Services } from './context.ts';
+import type { GrpcHandler } from './grpc/front.ts';
 import type { Cors } from './http/cors.ts';
 import { respondError } from './http/errors.ts';
 import { jsonBody } from './http/json.ts';
@@ -33,7 +34,18 @@ interface Route {
   readonly codec: number | undefined;
 }
 
+/** Answers requests that this node cannot answer from its copy of the control log. */
+export interface Elsewhere {
+  readonly http: (passed: {
+    readonly request: HttpRequest;
+    readonly taken?: Promise<Uint8Array> | undefined;
+  }) => Promise<void>;
+  readonly grpc: GrpcHandler;
+}
+
 export interface HandlerParts {
+  /** Set on a node that has a copy of the control log alone. */
+  readonly elsewhere?: Elsewhere | undefined;
   readonly wrapper: Wrapper;
   readonly cors: Cors;
   readonly extra: readonly Operation[];
@@ -58,7 +70,7 @@ export interface HandlerParts {
 
 /** Answers every request. `extra` are operations with absolute paths (`/metrics`). */
 export function httpHandler(parts: HandlerParts): HttpHandler {
-  const { cors, pages, sites, signIn, mcp, basePath } = parts;
+  const { cors, pages, sites, signIn, mcp, basePath, elsewhere } = parts;
   const router = new Router<Route>();
   for (const operation of OPERATIONS)
     for (const row of operation.http)
@@ -74,6 +86,9 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
       if (refused !== undefined) return refuse(request, refused, always);
     }
     const path = withoutBase(request.path, basePath);
+    // Its state is that of one server.
+    const isOfServer = signIn?.takes(request.method, path) === true || mcp?.takes(path) === true;
+    if (isOfServer && elsewhere !== undefined) return elsewhere.http({ request });
     if (signIn?.takes(request.method, path) === true) return signIn.answer(request, always);
     if (sites.some((site) => site.answer(request, path, always))) return;
     if (mcp?.takes(path) === true) return mcp.answer(request, { path, always, serve });
@@ -96,6 +111,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
     }
     if (match.found === 'methods')
       return refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', match.allow]]);
+    if (elsewhere !== undefined && match.route.operation.onAnyNode === false) return elsewhere.http({ request });
     await answer(parts, request, match, always);
   };
   return serve;
@@ -124,7 +140,7 @@ function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeade
 }
 
 async function answer(
-  { wrapper, proxies, readJson, answers, services }: HandlerParts,
+  { wrapper, proxies, readJson, answers, services, elsewhere }: HandlerParts,
   request: HttpRequest,
   match: { readonly route: Route; readonly params: Readonly<Record<string, string>> },
   always: ResponseHeaders,
@@ -182,6 +198,8 @@ async function answer(
             },
     },
   );
+  if (!performed.ok && performed.isElsewhere === true && elsewhere !== undefined)
+    return elsewhere.http({ request, taken });
   const headers: ResponseHeaders = [...always, ...Object.entries(performed.headers)];
   if (performed.ok) {
     try {

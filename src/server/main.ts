@@ -6,9 +6,7 @@ import { tokenCounter } from '../engine/cal/output/tokenizer.ts';
 import { keyFolderOf } from '../engine/keys/key-files.ts';
 import type { ShardSet } from '../shards/transport/shard-set.ts';
 import { Turns } from '../shards/turns.ts';
-import { Authenticator } from './auth/authenticate.ts';
-import { RateLimiter } from './auth/rate-limit.ts';
-import { tokenVerifier } from './auth/tokens.ts';
+import type { Authenticator } from './auth/authenticate.ts';
 import { CalGate } from './cal-gate.ts';
 import { Chats } from './chat/chats.ts';
 import type { Config } from './config.ts';
@@ -28,7 +26,6 @@ import type { Erasures } from './jobs/erasures.ts';
 import type { RetentionSweeps } from './jobs/retention.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { makeLog } from './log.ts';
-import { isLoopback } from './loopback.ts';
 import { Metering } from './metering/metering.ts';
 import { nodeFamilies, type SeenFleet } from './metering/node-families.ts';
 import { shardFamilies } from './metering/shard-families.ts';
@@ -39,6 +36,7 @@ import { CursorSeal } from './operations/cursor-seal.ts';
 import { LAST_BACKUP } from './operations/deployment/backup.ts';
 import type { RunningServer } from './running-server.ts';
 import { removeServerFile, writeServerFile } from './server-file.ts';
+import { authenticatorOf, limiterOf } from './start/admission.ts';
 import { openData } from './start/data.ts';
 import { type Embedding, startEmbedding } from './start/embedding.ts';
 import { type HookParts, startHooks } from './start/hooks.ts';
@@ -109,6 +107,11 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   const { keys, control, router } = stored;
   const authenticator = authenticatorOf(starting, keys);
   startUseRecords(starting, { keys, control, authenticator, monitor: services.monitor });
+  starting.deps.node?.onReport(({ uses, failed, refused }) => {
+    keys.heardOfUses(uses);
+    authenticator.heardOfFailed(failed);
+    for (const [memory, calls] of refused) services.monitor.saw('policy_violations', memory, calls);
+  });
   startHealthChecks(starting, control, router);
   // After the requests, and before all that writes there: the answer to a change may not come while a database is away.
   starting.lifecycle.opened('changes of the deployment', () => control.closing());
@@ -342,12 +345,6 @@ async function openKeys({ config, clock, lifecycle }: Starting, data: Data): Pro
   return { keys, firstKey };
 }
 
-function authenticatorOf({ config, clock, log }: Starting, keys: Keys): Authenticator {
-  const { auth, host } = config;
-  const tokens = tokenVerifier(config, { log, clock });
-  return new Authenticator({ mode: auth, open: !isLoopback(host), keys, tokens, clock });
-}
-
 function openWrapper(
   { config, deps, clock, log, lifecycle }: Starting,
   parts: {
@@ -385,11 +382,6 @@ function announce(
 /** The line on stdout that reports the server's addresses. */
 export function readyLine({ http, grpc }: { readonly http: string; readonly grpc: string }): string {
   return `${JSON.stringify({ ready: true, http, grpc, pid: process.pid })}\n`;
-}
-
-function limiterOf(config: Config, clock: Clock): RateLimiter | undefined {
-  if (config.rateLimit === 0) return undefined;
-  return new RateLimiter({ perMinute: config.rateLimit, burst: Math.max(1, config.rateLimit / 6), clock });
 }
 
 /** The host for callers on this machine: a wildcard address is reached by loopback. */

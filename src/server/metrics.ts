@@ -75,6 +75,11 @@ export class Metrics {
     this.#inFlight += 1;
   }
 
+  /** A request is answered by another node, which counts it. */
+  leave(): void {
+    this.#inFlight -= 1;
+  }
+
   /** `code` is `ok` or an error code. */
   end(operation: string, face: Face, code: string, seconds: number): void {
     this.#inFlight -= 1;

@@ -4,8 +4,8 @@ import type { Clock } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { CONTROL_REPLIES_MAX, IDEMPOTENCY_KEEP_MS } from '../engine/base/limits.ts';
 import type { JsonValue } from '../shards/protocol.ts';
+import type { ControlChanges } from './control/reading.ts';
 import type { ReplyRecord } from './control/records.ts';
-import type { ControlStore } from './control/store.ts';
 
 interface Claim {
   readonly key: string;
@@ -13,12 +13,12 @@ interface Claim {
 }
 
 export class ReplyCache {
-  readonly #store: ControlStore;
+  readonly #store: ControlChanges;
   readonly #clock: Clock;
   /** Claims whose first call still runs; bounded by the running requests. */
   readonly #running = new Map<string, { readonly bodyHash: string; readonly output: Promise<unknown> }>();
 
-  constructor(store: ControlStore, clock: Clock) {
+  constructor(store: ControlChanges, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
   }

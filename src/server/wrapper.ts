@@ -15,6 +15,7 @@ import { includesScope } from './auth/principal.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import type { CallExtras, Context, Services } from './context.ts';
 import { repliesPrefix } from './control/memories.ts';
+import { NeedsLeader } from './control/replica/needs-leader.ts';
 import { Deadlines } from './deadlines.ts';
 import { errorWithoutFolders } from './folders.ts';
 import { headerText } from './header-text.ts';
@@ -65,7 +66,12 @@ export interface Forward<Reply> {
 /** `headers` go with every answer: request id, rate limit, and what a 401 must have. */
 export type Answer<Reply> = { readonly requestId: string; readonly headers: Readonly<Record<string, string>> } & (
   | { readonly ok: true; readonly reply: Reply }
-  | { readonly ok: false; readonly error: EngineError }
+  | {
+      readonly ok: false;
+      readonly error: EngineError;
+      /** Nothing was done: the request can be answered by the node that has the control log. */
+      readonly isElsewhere?: true | undefined;
+    }
 );
 
 /** True for a shard call that carries its request's idempotency key. */
@@ -87,6 +93,7 @@ export class Wrapper {
   readonly #repeats: boolean;
   readonly #secret: string | undefined;
   readonly #tracing: Tracing | undefined;
+  readonly #copy: CopyInUse | undefined;
   /** Running requests, for the drain. */
   #running = 0;
   #idle: (() => void) | undefined;
@@ -103,6 +110,8 @@ export class Wrapper {
     secret?: string | undefined;
     /** Absent without an OpenTelemetry SDK. */
     tracing?: Tracing | undefined;
+    /** Set on a node that answers by a copy of the control log. */
+    copy?: CopyInUse | undefined;
   }) {
     this.#services = parts.services;
     this.#admission = new Admission(parts.authenticator, parts.limiter, parts.services.memories);
@@ -111,6 +120,7 @@ export class Wrapper {
     this.#repeats = parts.repeats === true;
     this.#secret = parts.secret;
     this.#tracing = parts.tracing;
+    this.#copy = parts.copy;
     this.#replies = new ReplyCache(parts.services.control, parts.services.clock);
   }
 
@@ -130,6 +140,7 @@ export class Wrapper {
       const admitting = this.#admission.admit(arrival, headers);
       // Waiting for nothing would cost each request a turn of the event loop's queue.
       const admitted = admitting instanceof Promise ? await admitting : admitting;
+      if (this.#copy !== undefined) requireHere(arrival, admitted);
       if (arrival.operation.disclosure) headers['x-ai-disclosure'] = 'ai-generated';
       const { forward } = face;
       // A worker cannot wait for its own vectors, and sees no headers.
@@ -137,7 +148,8 @@ export class Wrapper {
       if (forward !== undefined && isPlain) {
         const sent = forward.bytes();
         const body = sent instanceof Promise ? await sent : sent;
-        if (forward.onMainThread?.(body, this.#services) !== true) {
+        const isReadHere = forward.onMainThread?.(body, this.#services) === true;
+        if (!isReadHere) {
           const raw = await this.#forward(arrival, admitted, requestId, { ...forward, body, span: recorded });
           if (raw !== 'here') return { ok: true, reply: forward.write(raw), requestId, headers };
         }
@@ -148,6 +160,10 @@ export class Wrapper {
       const output = await this.#run(arrival.operation, candidate, context);
       return { ok: true, reply: face.write(output, context.warnings), requestId, headers };
     } catch (caught) {
+      if (this.#isElsewhere(caught, arrival.operation)) {
+        code = PASSED_ON;
+        return { ok: false, error: new EngineError('STO-E002'), isElsewhere: true, requestId, headers };
+      }
       const error = this.#asEngineError(caught, arrival, requestId);
       code = error.code;
       if (code === 'AUT-E005' || code === 'AUT-E004') headers['www-authenticate'] = 'Bearer';
@@ -155,14 +171,28 @@ export class Wrapper {
       return { ok: false, error, requestId, headers };
     } finally {
       span?.end(code);
-      this.#metrics.end(arrival.operation.name, arrival.face, code, (performance.now() - started) / 1000);
+      if (code === PASSED_ON) this.#metrics.leave();
+      else this.#metrics.end(arrival.operation.name, arrival.face, code, (performance.now() - started) / 1000);
       this.#running -= 1;
       if (this.#running === 0) this.#idle?.();
     }
   }
 
+  /** A read may be done again by the owner of the control log when the copy became too old meanwhile. */
+  #isElsewhere(caught: unknown, { mutates }: Operation): boolean {
+    if (this.#copy === undefined) return false;
+    if (caught instanceof NeedsLeader) return true;
+    const isLate = caught instanceof EngineError && caught.code === 'STO-E002' && !this.#copy.mayBegin();
+    return isLate && !mutates;
+  }
+
   /** STO-E002 while keys and memories may have changed elsewhere. */
   #requireOwner({ operation }: Arrival): void {
+    if (this.#copy !== undefined) {
+      if (operation.onAnyNode === false || (operation.needs !== 'public' && !this.#copy.mayBegin()))
+        throw new NeedsLeader('the copy of the control log is too old');
+      return;
+    }
     const { lapsed } = this.#services.control;
     if (lapsed !== undefined && operation.needs !== 'public') throw new EngineError('STO-E002', lapsed);
   }
@@ -238,6 +268,7 @@ export class Wrapper {
       userId,
       idempotency,
       strict: asked.strict,
+      isOnCopy: this.#copy !== undefined,
       dryRun: flagHeader(arrival, 'x-dry-run'),
       waitForIndexMs: waitHeader(arrival),
       queryMode: queryModeHeader(arrival),
@@ -267,6 +298,7 @@ export class Wrapper {
   async #once<T>(asked: AskedFor, admitted: Admitted, place: number, work: () => Promise<T>): Promise<T> {
     const { idempotency } = asked;
     if (idempotency === undefined) return work();
+    if (this.#copy !== undefined) throw new NeedsLeader('the answer is kept in the control log');
     const context = shardContext(asked, admitted, place);
     const claim = (release: boolean) => this.#services.shards.call('claim', context, { release });
     const output = await this.#replies.once(
@@ -320,6 +352,25 @@ export class Wrapper {
       this.#idle = resolve;
     });
   }
+}
+
+/** The counters' code of a request that goes to another node. */
+const PASSED_ON = 'passed on';
+
+/** A node's copy of the control log. */
+export interface CopyInUse {
+  /** False while no request may begin with it. */
+  readonly mayBegin: () => boolean;
+}
+
+/**
+ * Throws NeedsLeader for what only the server of the deployment can do: wait for vectors, which it makes, and change several partitions,
+ * whose changes take turns in one process.
+ */
+function requireHere(arrival: Arrival, { memory }: Admitted): void {
+  if (waitHeader(arrival) !== undefined) throw new NeedsLeader('the request waits for vectors');
+  if (arrival.operation.mutates && memory !== undefined && memory.partitions > 1)
+    throw new NeedsLeader('the change is of several partitions');
 }
 
 /** The parts of a request besides its body. */

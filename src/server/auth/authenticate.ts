@@ -165,6 +165,11 @@ export class Authenticator {
     return new EngineError('LIM-E001', 'too many failed authentications from this address');
   }
 
+  /** Counts failed authentications that another node has seen. */
+  heardOfFailed(count: number): void {
+    this.#failed += count;
+  }
+
   /** Number of failed authentications since the last call; one audit entry covers them all. */
   takeFailed(): number {
     const failed = this.#failed;

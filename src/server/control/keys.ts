@@ -8,8 +8,8 @@ import type { Scope } from '../auth/principal.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import type { Change } from './group.ts';
 import { randomId } from './ids.ts';
+import type { ControlChanges } from './reading.ts';
 import { hasOwnKey, type KeyRecord, type MemoryRecord } from './records.ts';
-import type { ControlStore } from './store.ts';
 
 export type { KeyRecord } from './records.ts';
 
@@ -27,14 +27,14 @@ export interface NewKey {
 }
 
 export class Keys {
-  readonly #store: ControlStore;
+  readonly #store: ControlChanges;
   readonly #clock: Clock;
   readonly #byHash = new Map<string, KeyRecord>();
   /** Keys used since their records were written, with the time. Bounded by the number of keys. */
   readonly #used = new Map<string, number>();
   #sorted: readonly KeyRecord[] | undefined;
 
-  constructor(store: ControlStore, clock: Clock) {
+  constructor(store: ControlChanges, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
     for (const key of store.values('key')) this.#byHash.set(key.hash, key);
@@ -137,6 +137,19 @@ export class Keys {
       change.put('key', record);
       change.audit({ event: 'auth.key_created', actor: 'system', subject: '', details: { key_id: record.keyId } });
     });
+  }
+
+  /** The uses since the last call, at most a bounded number: another node stores them. */
+  takeUses(): [keyId: string, usedMs: number][] {
+    const uses = [...this.#used].slice(0, KEY_USE_WRITE_MAX);
+    for (const [keyId] of uses) this.#used.delete(keyId);
+    return uses;
+  }
+
+  /** Takes uses that another node has seen. */
+  heardOfUses(uses: readonly (readonly [keyId: string, usedMs: number])[]): void {
+    for (const [keyId, usedMs] of uses)
+      if (this.find(keyId) !== undefined && usedMs > (this.#used.get(keyId) ?? 0)) this.#used.set(keyId, usedMs);
   }
 
   /** Stores when keys were last used, a bounded number at a time. `all`: at shutdown, also small changes. */

@@ -14,8 +14,8 @@ import type { Shards } from '../shards.ts';
 import { governingOf, isHeld, isUnsettled } from './governing.ts';
 import { randomId, slugOf } from './ids.ts';
 import { endKey } from './keys.ts';
+import type { ControlChanges } from './reading.ts';
 import type { MemoryRecord } from './records.ts';
-import type { ControlStore } from './store.ts';
 
 export type { MemoryRecord } from './records.ts';
 
@@ -46,7 +46,7 @@ interface By {
 }
 
 export class Memories {
-  readonly #store: ControlStore;
+  readonly #store: ControlChanges;
   readonly #shards: Shards;
   readonly #clock: Clock;
   readonly #max: number;
@@ -65,7 +65,7 @@ export class Memories {
   #closed = false;
 
   constructor(parts: {
-    readonly store: ControlStore;
+    readonly store: ControlChanges;
     readonly shards: Shards;
     readonly clock: Clock;
     readonly memoriesMax: number;

@@ -1,4 +1,4 @@
-// What the parts of a server need of the control store. Those that only read it work on a copy too (replica/replica.ts).
+// The control store as the parts of a server need it. Those that only read it work on a copy too (replica/replica.ts).
 import type { ControlStore } from './store.ts';
 
 /** For parts that only read. */

@@ -7,6 +7,8 @@ export type HeaderBlock = Readonly<Record<string, string>>;
 export interface CallHead {
   /** The same object for equal headers of a connection, where the listener recognises them. */
   readonly identity: object | undefined;
+  /** Names and values in turn, as sent. */
+  readonly list: readonly string[];
   /** The first of several. */
   first(name: string): string | undefined;
   /** A header that must not repeat. Throws VAL-E001 when it does. */

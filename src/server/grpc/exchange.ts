@@ -80,6 +80,10 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
     return this.stream.head.identity;
   }
 
+  get headerList(): readonly string[] {
+    return this.stream.head.list;
+  }
+
   header(name: string): string | undefined {
     return name.endsWith('-bin') ? undefined : this.stream.head.first(name);
   }

@@ -20,6 +20,8 @@ export interface GrpcCall {
   readonly aborted: AbortSignal;
   /** The same object for calls of equal headers on a connection, where the listener recognises them. */
   readonly identity: object | undefined;
+  /** All entries as sent: names and values in turn. */
+  readonly headerList: readonly string[];
   /** A metadata entry by lower-case name; the first one of several. Binary entries are left out. */
   header(name: string): string | undefined;
   /** A metadata entry that must not repeat. Throws VAL-E001 when it does. */

@@ -21,6 +21,7 @@ export function fakeRequest(given: {
     remoteAddress: '127.0.0.1',
     aborted: new AbortController().signal,
     authority: given.headers?.['host'],
+    headerList: Object.entries(given.headers ?? {}).flat(),
     header: (name) => given.headers?.[name],
     only: (name) => given.headers?.[name],
     joined: (name) => given.headers?.[name],

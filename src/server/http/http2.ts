@@ -129,6 +129,10 @@ class Http2Request implements HttpRequest {
     return this.controller.signal;
   }
 
+  get headerList(): readonly string[] {
+    return this.exchange.rawHeaders;
+  }
+
   header(name: string): string | undefined {
     return firstHeader(this.exchange.rawHeaders, name);
   }

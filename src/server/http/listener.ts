@@ -25,6 +25,8 @@ export interface HttpRequest {
   /** Fires when the peer disconnects, or stops sending, before the response is complete. */
   readonly aborted: AbortSignal;
 
+  /** The headers as received: names and values in turn. */
+  readonly headerList: readonly string[];
   /** A header's value by lower-case name; the first one of several. */
   header(name: string): string | undefined;
   /** A header that must not repeat. Throws VAL-E001 when it does. */

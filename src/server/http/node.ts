@@ -237,6 +237,10 @@ class NodeRequest implements HttpRequest {
     return this.controller.signal;
   }
 
+  get headerList(): readonly string[] {
+    return this.incoming.rawHeaders;
+  }
+
   header(name: string): string | undefined {
     // For repeated names, `headers` joins some values and drops others; both listeners return the first.
     return firstHeader(this.incoming.rawHeaders, name);
@@ -267,7 +271,7 @@ class NodeRequest implements HttpRequest {
     if (this.gone) return;
     const bodiless = status === 204 || status === 304;
     const length: ResponseHeaders = bodiless ? [] : [['content-length', String(Buffer.byteLength(body))]];
-    this.response.writeHead(status, this.headerList(headers, length));
+    this.response.writeHead(status, this.writtenHeaders(headers, length));
     this.spareAnswer();
     if (bodiless || this.method === 'HEAD') this.response.end();
     else this.response.end(body);
@@ -279,7 +283,7 @@ class NodeRequest implements HttpRequest {
     checkHeaders(headers);
     this.begun = true;
     if (!this.gone) {
-      this.response.writeHead(status, this.headerList(headers, []));
+      this.response.writeHead(status, this.writtenHeaders(headers, []));
       this.spareAnswer();
       this.discardBody();
     }
@@ -347,7 +351,7 @@ class NodeRequest implements HttpRequest {
     this.pendingBody?.discard();
   }
 
-  private headerList(headers: ResponseHeaders, own: ResponseHeaders): string[] {
+  private writtenHeaders(headers: ResponseHeaders, own: ResponseHeaders): string[] {
     const list: string[] = [];
     for (const [name, value] of headers) list.push(name, value);
     for (const [name, value] of own) list.push(name, value);

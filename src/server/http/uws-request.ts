@@ -100,6 +100,10 @@ export class UwsRequest implements HttpRequest, Flow {
     return this.controller.signal;
   }
 
+  get headerList(): readonly string[] {
+    return this.headers;
+  }
+
   header(name: string): string | undefined {
     return firstHeader(this.headers, name);
   }

@@ -49,6 +49,7 @@ function innerRequest(outer: HttpRequest, asked: ApiRequest, done: (answer: Answ
     authority: undefined,
     remoteAddress: outer.remoteAddress,
     aborted: outer.aborted,
+    headerList: [...headers].flat(),
     header: (name) => headers.get(name),
     only: (name) => headers.get(name),
     joined: (name) => outer.joined(name),

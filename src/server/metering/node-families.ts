@@ -12,9 +12,11 @@ export interface NodeSources {
   readonly leaseMs: number;
   /** Of the store, without the control log. */
   readonly shards: number;
+  /** Of a node that does not run the server. */
+  readonly copy?: { readonly isFresh: () => boolean; readonly passed: () => number } | undefined;
 }
 
-export function nodeFamilies({ fleet, leaseMs, shards }: NodeSources): Family[] {
+export function nodeFamilies({ fleet, leaseMs, shards, copy }: NodeSources): Family[] {
   const family = (name: string, help: string, read: (seen: SeenFleet) => readonly Sample[]): Family => ({
     ...{ name, help, type: 'gauge' },
     values: () => {
@@ -47,6 +49,15 @@ export function nodeFamilies({ fleet, leaseMs, shards }: NodeSources): Family[] 
     family('granary_unowned_shards', 'Shards whose lease no node holds.', (seen) => [
       { value: shards - held(seen, shards).length },
     ]),
+    family('granary_control_copy_up', 'Whether this node answers by its copy of the control log: 1 or 0.', () =>
+      copy === undefined ? [] : [{ value: copy.isFresh() ? 1 : 0 }],
+    ),
+    {
+      name: 'granary_requests_passed_total',
+      help: 'Requests that this node passed on to the one that runs the server.',
+      type: 'counter',
+      values: () => (copy === undefined ? [] : [{ value: copy.passed() }]),
+    },
   ];
 }
 

@@ -5,8 +5,8 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { PROVIDERS_MAX } from '../../engine/base/limits.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import type { Change } from '../control/group.ts';
+import type { ControlChanges } from '../control/reading.ts';
 import type { ProviderRecord } from '../control/records.ts';
-import type { ControlStore } from '../control/store.ts';
 import { type Assignment, ECHO, OWN_MODELS, type Provider, type ProviderKind, ROLES, type Role } from './roles.ts';
 import { START_IDS, type StartModels } from './start-models.ts';
 
@@ -64,13 +64,13 @@ interface Kept {
 }
 
 export class Providers implements Choosing {
-  readonly #control: ControlStore;
+  readonly #control: ControlChanges;
   readonly #start: StartModels;
   readonly #nowMs: () => number;
   /** Views of the records: one object as long as a record stands. */
   readonly #views = new WeakMap<ProviderRecord, Provider>();
 
-  constructor(parts: { readonly control: ControlStore; readonly start: StartModels; readonly nowMs: () => number }) {
+  constructor(parts: { readonly control: ControlChanges; readonly start: StartModels; readonly nowMs: () => number }) {
     this.#control = parts.control;
     this.#start = parts.start;
     this.#nowMs = parts.nowMs;

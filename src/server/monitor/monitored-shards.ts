@@ -4,7 +4,7 @@ import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { MemoryContext, Shards } from '../shards.ts';
 import type { Monitor } from './monitor.ts';
 
-export function monitoredShards(shards: Shards, monitor: Monitor): Shards {
+export function monitoredShards(shards: Shards, monitor: Pick<Monitor, 'saw'>): Shards {
   const watched = <T>({ memory }: MemoryContext, call: Promise<T>): Promise<T> =>
     call.catch((error: unknown) => {
       if (error instanceof EngineError && error.code.startsWith('POL-')) monitor.saw('policy_violations', memory);

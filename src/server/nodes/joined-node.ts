@@ -4,6 +4,7 @@ import { NODE_HAND_OVER_MS } from '../../engine/base/limits.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import { type FleetNode, readFleet } from '../../engine/log/postgres/fleet.ts';
 import { fencedCaller } from '../../shards/nodes/fenced-caller.ts';
+import type { OpenChannel } from '../../shards/nodes/link/channel.ts';
 import { LINK_PROTOCOL, linkSecrets } from '../../shards/nodes/link/handshake.ts';
 import { LinkListener } from '../../shards/nodes/link/listener.ts';
 import { Peer } from '../../shards/nodes/link/peer.ts';
@@ -35,26 +36,58 @@ export class JoinedNode {
   /** All shards of the store, wherever they are, for as long as this node has the control log. It does not end with the server that uses it. */
   readonly shards: ShardSet;
   readonly #peers: Map<string, Peer>;
+  readonly #pool: ShardSet;
+  readonly #callers: readonly RawShardCaller[];
+  readonly #connect: (to: FleetNode, openChannel: OpenChannel) => Peer;
 
-  private constructor(id: string, ownership: Ownership, shards: ShardSet, peers: Map<string, Peer>) {
-    this.id = id;
-    this.ownership = ownership;
-    this.shards = shards;
-    this.#peers = peers;
+  private constructor(parts: {
+    readonly id: string;
+    readonly ownership: Ownership;
+    readonly pool: ShardSet;
+    readonly callers: readonly RawShardCaller[];
+    readonly lapsed: () => string | undefined;
+    readonly peers: Map<string, Peer>;
+    readonly connect: (to: FleetNode, openChannel: OpenChannel) => Peer;
+  }) {
+    this.id = parts.id;
+    this.ownership = parts.ownership;
+    this.#pool = parts.pool;
+    this.#callers = parts.callers;
+    this.#peers = parts.peers;
+    this.#connect = parts.connect;
+    this.shards = this.shardsWhile(parts.lapsed);
+  }
+
+  /** All shards of the store. Calls are refused while `lapsed` has a reason. */
+  shardsWhile(lapsed: () => string | undefined): ShardSet {
+    return sharedBy(
+      this.#pool,
+      this.#callers.map((caller) => fencedCaller(caller, lapsed)),
+    );
+  }
+
+  get fleet(): Ownership['fleet'] {
+    return this.ownership.fleet;
+  }
+
+  /** A further connection to a node, for a channel. The caller closes it. */
+  connect(to: FleetNode, openChannel: OpenChannel): Peer {
+    return this.#connect(to, openChannel);
   }
 
   /** Begins to take shards. Its parts are closed with `starting`. Rejects with EngineError and the system's error. */
-  static async join(starting: Starting, store: ReachedStore, ports: NodePorts): Promise<JoinedNode> {
+  static async join(
+    starting: Starting,
+    store: ReachedStore,
+    { ports, openChannel }: { readonly ports: NodePorts; readonly openChannel: OpenChannel },
+  ): Promise<JoinedNode> {
     const { config, lifecycle, log } = starting;
     const { database, stored, leases, shards: count } = store;
     const { node: id, leaseMs } = stored.database;
     const masterKey = await masterKeyOf(starting, store);
     await refuseDistant(store);
-    const pool = await startShards(
-      starting,
-      { layout: { shards: count, isNew: false }, stored, masterKeys: { current: masterKey } },
-      'asked',
-    );
+    const data = { layout: { shards: count, isNew: false }, stored, masterKeys: { current: masterKey } };
+    const pool = await startShards(starting, data, 'asked');
     const self = { node: id, version: VERSION, methods: METHODS };
     const secrets = linkSecrets(masterKey.raw);
     const routes = Array.from(
@@ -80,6 +113,7 @@ export class JoinedNode {
         shards: routes.map(({ here }) => here),
         onRan: () => pool.flush(),
         onLook: (from, notice) => ownership.heard(from, notice),
+        openChannel,
         log,
       },
       host,
@@ -110,8 +144,9 @@ export class JoinedNode {
     await ownership.start();
     log.info({ node: id, address }, 'this node has joined the store');
     const lapsed = (): string | undefined => (leases.isHeld(CONTROL_SHARD) ? undefined : CONTROL_LAPSED);
-    const callers = routes.map(({ caller }) => fencedCaller(caller, lapsed));
-    return new JoinedNode(id, ownership, sharedBy(pool, callers), peers);
+    const connect = ({ id: node, address }: FleetNode, open: OpenChannel): Peer =>
+      new Peer({ self, node, address, secrets, codecs: CODECS, openChannel: open });
+    return new JoinedNode({ id, ownership, pool, callers: routes.map(({ caller }) => caller), lapsed, peers, connect });
   }
 
   /** The node that has the control log, or undefined: nobody has it at the moment. */

@@ -1,10 +1,12 @@
 // One of several nodes of a store. The node that has the control log runs the server, with all shards wherever they are. The
 // others serve their shards, and pass HTTP and gRPC on to it. When it ends, one of them takes the control log and runs the server.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { NODE_LEAD_MS, NODE_REFUSED_MS_MAX } from '../../engine/base/limits.ts';
+import { COPY_RETRY_MS, COPY_START_MS, NODE_LEAD_MS, NODE_REFUSED_MS_MAX } from '../../engine/base/limits.ts';
 import type { FleetNode } from '../../engine/log/postgres/fleet.ts';
+import { CHANNEL_PROTOCOL } from '../../shards/nodes/link/handshake.ts';
 import type { Config } from '../config.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
 import { lockDirectory } from '../directory-lock.ts';
@@ -15,8 +17,10 @@ import type { RunningServer } from '../running-server.ts';
 import { removeServerFile } from '../server-file.ts';
 import type { ServerDeps, Starting } from '../start/starting.ts';
 import { openOwnControl, type ReachedStore, reachStore, Waiting } from '../start/store.ts';
+import { Following } from './following.ts';
 import { Front } from './front.ts';
 import { JoinedNode } from './joined-node.ts';
+import { Leading } from './leading.ts';
 
 type StartOne = (config: Config, deps: ServerDeps) => Promise<RunningServer>;
 
@@ -52,6 +56,8 @@ class NodeServer {
   readonly #store: ReachedStore;
   readonly #fronts: Fronts;
   readonly #node: JoinedNode;
+  readonly #following: Following;
+  readonly #leading: Leading;
   #server: RunningServer | undefined;
   #firstKey: string | undefined;
   #changing: Promise<void> | undefined;
@@ -65,12 +71,18 @@ class NodeServer {
     // startServer came here because of the options of nodes, which need a store.
     const store = await reachStore(starting, config.store!);
     const server: { node?: JoinedNode } = {};
+    const leading = new Leading(starting.log, store.leases);
     const fronts = new Fronts(config, store.stored.database.node, () => server.node?.leader);
     lifecycle.opened('ports', () => fronts.close());
     await fronts.listen();
-    server.node = await JoinedNode.join(starting, store, fronts.ports);
-    const opened = new NodeServer({ starting, startOne, store, fronts, node: server.node });
+    const ports = fronts.ports;
+    const node = await JoinedNode.join(starting, store, { ports, openChannel: leading.openChannel });
+    server.node = node;
+    const freePorts = (): Promise<void> => fronts.stopListening();
+    const following = new Following({ starting, store, node, ports: () => fronts.ports, freePorts });
+    const opened = new NodeServer({ starting, startOne, store, fronts, node, following, leading });
     await opened.#lead(true);
+    await opened.#awaitCopy();
     const timer = setInterval(() => opened.#look(), NODE_LEAD_MS);
     lifecycle.opened('server', () => {
       clearInterval(timer);
@@ -85,12 +97,16 @@ class NodeServer {
     readonly store: ReachedStore;
     readonly fronts: Fronts;
     readonly node: JoinedNode;
+    readonly following: Following;
+    readonly leading: Leading;
   }) {
     this.#starting = parts.starting;
     this.#startOne = parts.startOne;
     this.#store = parts.store;
     this.#fronts = parts.fronts;
     this.#node = parts.node;
+    this.#following = parts.following;
+    this.#leading = parts.leading;
   }
 
   /** The part of the server that its end waits for. */
@@ -125,10 +141,27 @@ class NodeServer {
       this.#server === undefined &&
       (leader === undefined || leader.id === this.#node.id) &&
       performance.now() >= this.#failed.againMs;
-    if (!isLost && !isFree) return;
-    this.#changing = (isLost ? this.#follow() : this.#lead(false)).finally(() => {
+    const change = isLost ? this.#follow() : isFree ? this.#lead(false) : this.#lookAtLeader();
+    this.#changing = change.finally(() => {
       this.#changing = undefined;
     });
+  }
+
+  /** Gives a node that starts beside others the time to get a copy, so that its ports change hands before it says that it is ready. */
+  async #awaitCopy(): Promise<void> {
+    const untilMs = performance.now() + COPY_START_MS;
+    const isElsewhere = (): boolean => (this.#node.leader?.protocol ?? 0) >= CHANNEL_PROTOCOL;
+    while (this.#server === undefined && isElsewhere() && !this.#following.isListening && performance.now() < untilMs) {
+      await this.#lookAtLeader();
+      await pause(COPY_RETRY_MS);
+    }
+  }
+
+  /** Answers by a copy of the control log of the node that runs the server, or passes connections on to it. */
+  async #lookAtLeader(): Promise<void> {
+    if (this.#server !== undefined || this.#node.leader?.id === this.#node.id) return;
+    const isAble = await this.#following.look(this.#node.leader);
+    if (!isAble) await this.#fronts.listen();
   }
 
   /** Resolves without a server when another node has the control log. `isFirst`: rejects with what the operator must mend. */
@@ -145,12 +178,28 @@ class NodeServer {
           lock: { directory: config.dataDir, release: () => undefined },
           node: {
             // The next look tries again.
-            openData: (inner) =>
-              openOwnControl(inner, { ...this.#store, waiting: new Waiting(inner.log, 0) }, () => Promise.resolve()),
+            openData: async (inner) => {
+              const store = { ...this.#store, waiting: new Waiting(inner.log, 0) };
+              const data = await openOwnControl(inner, store, () => Promise.resolve());
+              this.#leading.begin(inner.lifecycle, data);
+              return data;
+            },
             pool: this.#node.shards,
             fleet: () => this.#node.ownership.fleet,
             leads: () => this.#store.leases.isHeld(CONTROL_SHARD),
-            freePorts: () => this.#fronts.stopListening(),
+            freePorts: async () => {
+              await this.#following.stop();
+              await this.#fronts.stopListening();
+            },
+            serve: (handlers) => {
+              this.#leading.serve(handlers);
+              this.#following.serveOwn(handlers);
+            },
+            drainPassed: async (deadlineMs) => {
+              this.#following.serveOwn(undefined);
+              await this.#leading.drain(deadlineMs);
+            },
+            onReport: (heard) => this.#leading.onReport(heard),
           },
         },
       );
@@ -158,7 +207,7 @@ class NodeServer {
       this.#failed = { times: 0, reason: '', againMs: 0 };
       log.info({ node: this.#node.id }, 'this node has the control log and runs the server');
     } catch (error) {
-      await this.#fronts.listen();
+      if (!this.#following.isListening) await this.#fronts.listen();
       if (error instanceof EngineError && error.code === 'STO-E002') return;
       if (isFirst && !(error instanceof EngineError && error.retryable)) throw error;
       this.#notLeading(error);
@@ -189,6 +238,7 @@ class NodeServer {
   async #end(): Promise<void> {
     this.#isOver = true;
     await this.#changing?.catch(() => undefined);
+    await this.#following.close();
     await this.#server?.close();
   }
 }

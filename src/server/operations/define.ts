@@ -9,6 +9,7 @@ import type { Input, MemoryCalls, Output } from '../../shards/protocol.ts';
 import { includesScope, type Scope } from '../auth/principal.ts';
 import { type Reach, requireReach } from '../auth/reach.ts';
 import type { Context } from '../context.ts';
+import { NeedsLeader } from '../control/replica/needs-leader.ts';
 import { type GrpcFace, type GrpcRow, grpcRow } from './grpc-face.ts';
 import { type HttpFace, type HttpRow, httpRow } from './http-face.ts';
 import { inward, type Members, nodeOf, outsideSchema, outward } from './names.ts';
@@ -77,6 +78,12 @@ interface Described<In extends TSchema, Out extends TSchema> {
   readonly shownOnce?: readonly string[] | undefined;
   /** True when the memory's shards keep the answer for a repeated request, so the server does not. */
   readonly keptByShards?: true | undefined;
+  /**
+   * Whether any node of a deployment answers the call, by its copy of the control log: it calls the memory's shards, reads memories,
+   * keys, providers and settings, and has no other effect. Depends on the input where some calls have one. Absent: only the node
+   * that runs the server answers it, which is right for every call.
+   */
+  readonly onAnyNode?: true | ((input: Static<In>) => boolean) | undefined;
   /** Error codes specific to this operation, for OpenAPI. */
   readonly errors?: readonly ErrorCode[] | undefined;
   /** Finds unknown members where the schema is open, such as in a grain's fields. Its input is not yet validated. */
@@ -142,6 +149,8 @@ export interface Operation {
   readonly exec: { readonly command: string } | undefined;
   readonly shownOnce: readonly string[];
   readonly keptByShards: boolean;
+  /** False: only the node that runs the server answers it. `input`: it depends on the input. */
+  readonly onAnyNode: boolean | 'input';
   readonly errors: readonly ErrorCode[];
   /** Validates `candidate` against the input schema, then runs the operation. */
   readonly perform: (candidate: unknown, context: Context) => Promise<unknown>;
@@ -187,6 +196,7 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(
     input: row.input,
     output: row.output,
     errors: row.errors ?? [],
+    onAnyNode: typeof row.onAnyNode === 'function' ? 'input' : row.onAnyNode === true,
     exec: row.exec,
     shownOnce: row.shownOnce ?? [],
     keptByShards: row.keptByShards ?? false,
@@ -195,6 +205,8 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(
     perform: async (candidate, context) => {
       if (typeof reach !== 'function') requireReach(context.principal, reach);
       const checked = check(candidate);
+      if (context.isOnCopy === true && typeof row.onAnyNode === 'function' && !row.onAnyNode(checked))
+        throw new NeedsLeader(`${row.name} has an effect on the server that runs the deployment`);
       const reached = typeof reach === 'function' ? reach(checked) : reach;
       if (typeof reach === 'function') requireReach(context.principal, reached);
       const relations = relationsFor(row, reached);

@@ -30,6 +30,8 @@ export interface Embedding {
   readonly indexWaits: IndexWaits;
   readonly queryVectors: QueryVectors;
   readonly vectorsSetup: () => VectorsSetup;
+  /** Opens the embedders that memories have chosen, before the first question needs them. */
+  readonly open: () => void;
 }
 
 export function startEmbedding(
@@ -81,7 +83,11 @@ export function startEmbedding(
     followers.follow();
     followers.wake();
   });
-  return { embedders, followers, indexWaits, queryVectors, vectorsSetup: setup };
+  const open = (): void => {
+    for (const backend of [...VECTOR_BACKENDS, ...placed.memories.modelBackends(), ''])
+      if (placed.memories.hasBackend(backend)) embedders.of(backend);
+  };
+  return { embedders, followers, indexWaits, queryVectors, vectorsSetup: setup, open };
 }
 
 function isSameModel(one: Assignment | undefined, other: Assignment | undefined): boolean {

@@ -15,7 +15,7 @@ import { refusal } from '../http/errors.ts';
 import type { ChosenListener } from '../http/listen.ts';
 import type { HttpHandler, HttpListener, ListenOptions } from '../http/listener.ts';
 import { listenNode } from '../http/node.ts';
-import { httpHandler } from '../http.ts';
+import { type Elsewhere, httpHandler } from '../http.ts';
 import type { JsonReader } from '../jobs/read-json.ts';
 import { isLoopback } from '../loopback.ts';
 import { McpFront } from '../mcp/front.ts';
@@ -45,17 +45,26 @@ export interface Served {
   readonly bodies: JsonReader;
   /** The ports, once the listeners have them. */
   readonly ports: () => Ports | undefined;
+  /** Set on a node that has a copy of the control log alone. */
+  readonly elsewhere?: Elsewhere | undefined;
+}
+
+export interface Listening extends Ports {
+  /** Frees the ports soon. Resolves when all requests are answered, at most after `deadlineMs`. */
+  readonly drain: (deadlineMs: number) => Promise<void>;
 }
 
 /** gRPC closes before HTTP, so that clients that watch its health know first. */
-export async function startListeners(starting: Starting, chosen: ChosenListener, served: Served): Promise<Ports> {
+export async function startListeners(starting: Starting, chosen: ChosenListener, served: Served): Promise<Listening> {
   const { config, lifecycle } = starting;
   const options = optionsOf(starting);
   const pages = pageGuardOf(starting);
   const proxies = new TrustedProxies(config.trustedProxies);
   const answers = answerBudget(config.answerMemoryMb);
   const mcp = config.mcp ? new McpFront({ config, wrapper: served.wrapper, proxies, log: starting.log }) : undefined;
+  const { elsewhere } = served;
   const serve = httpHandler({
+    elsewhere,
     wrapper: served.wrapper,
     pages,
     proxies,
@@ -86,19 +95,49 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
   const answerRpc = grpcHandler({
     wrapper: served.wrapper,
     proxies,
+    elsewhere: elsewhere?.grpc,
     httpPort: () => served.ports()?.http,
     readLong: (rpc, bytes) => served.bodies.readMessage(rpc, bytes),
   });
   const front = config.singlePort ? await listenGrpc({ ...grpcOptions, otherwise: serve }, answerRpc) : undefined;
+  const { opened, drain } = drainsOf(starting);
   const http = await listenHttp(starting, chosen, options, serve, front);
-  lifecycle.opened('HTTP', () => http.drain(lifecycle.drainMs));
+  opened('HTTP', http);
   const http10 = await listenHttp10(starting, options, serve);
-  if (http10 !== undefined) lifecycle.opened('HTTP/1.0', () => http10.drain(lifecycle.drainMs));
+  if (http10 !== undefined) opened('HTTP/1.0', http10);
   const grpc = front ?? (await (await grpcListener(config.grpc))(grpcOptions, answerRpc));
-  lifecycle.opened('gRPC', () => grpc.drain(lifecycle.drainMs));
+  opened('gRPC', grpc);
+  const { node } = starting.deps;
+  if (node !== undefined) {
+    node.serve({ http: serve, grpc: answerRpc });
+    lifecycle.opened('requests of other nodes', () => node.drainPassed(lifecycle.drainMs));
+  }
   // Before the listeners: they wait for the ends of its streams.
   if (mcp !== undefined) lifecycle.opened('MCP', () => mcp.close());
-  return { http: http.port, grpc: front === undefined ? grpc.port : http.port, http10: http10?.port };
+  return {
+    http: http.port,
+    grpc: front === undefined ? grpc.port : http.port,
+    http10: http10?.port,
+    drain,
+  };
+}
+
+/** A listener is drained once: by the lifecycle, or before, with the others. */
+function drainsOf({ lifecycle }: Starting) {
+  const drains: Listening['drain'][] = [];
+  const opened = (what: string, listener: Pick<Listening, 'drain'>): void => {
+    let draining: Promise<void> | undefined;
+    const drain = (deadlineMs: number): Promise<void> => {
+      draining ??= listener.drain(deadlineMs);
+      return draining;
+    };
+    drains.push(drain);
+    lifecycle.opened(what, () => drain(lifecycle.drainMs));
+  };
+  const drain = async (deadlineMs: number): Promise<void> => {
+    await Promise.all(drains.map((one) => one(deadlineMs)));
+  };
+  return { opened, drain };
 }
 
 type SharedOptions = Omit<ListenOptions, 'host' | 'port'>;

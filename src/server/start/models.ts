@@ -1,6 +1,6 @@
 // Opens the providers of models. It loads no client of theirs: the first call does.
 import type { Services } from '../context.ts';
-import type { ControlStore } from '../control/store.ts';
+import type { ControlChanges } from '../control/reading.ts';
 import { LocalModels } from '../embedding/local-models.ts';
 import { grantsOf } from '../models/grants.ts';
 import { LanguageModels } from '../models/language.ts';
@@ -21,7 +21,7 @@ export type ModelParts = Pick<
 
 export function openModels(
   { config, clock, lifecycle, log }: Starting,
-  { control, router }: { readonly control: ControlStore; readonly router: Pick<Shards, 'call'> },
+  { control, router }: { readonly control: ControlChanges; readonly router: Pick<Shards, 'call'> },
 ): ModelParts {
   const nowMs = (): number => clock.nowMs();
   const providers = new Providers({ control, start: startModels(config), nowMs });

@@ -9,6 +9,7 @@ import { type LocalOptions, LocalShards } from '../../shards/transport/local.ts'
 import { ShardPool } from '../../shards/transport/pool.ts';
 import type { OpeningOptions, ShardSet } from '../../shards/transport/shard-set.ts';
 import { Memories } from '../control/memories.ts';
+import type { ControlChanges } from '../control/reading.ts';
 import type { ControlStore } from '../control/store.ts';
 import { errorWithoutFolders } from '../folders.ts';
 import { Erasures } from '../jobs/erasures.ts';
@@ -110,11 +111,7 @@ export interface Placed {
 }
 
 /** Each needs the other: the router asks for a memory's settings, the memories call their shards. */
-export async function openMemories(
-  { config, clock, log, lifecycle }: Starting,
-  pool: ShardSet,
-  control: ControlStore,
-): Promise<Placed> {
+export function placeMemories({ config, clock, log }: Starting, pool: ShardSet, control: ControlChanges): Placed {
   let memories: Memories | undefined;
   const router = new Router({
     shards: Array.from({ length: pool.shards }, (_, shard) => pool.caller(shard)),
@@ -122,11 +119,15 @@ export async function openMemories(
     placementOf,
     codecs: CODECS,
   });
-  const opened = new Memories({ store: control, shards: router, clock, memoriesMax: config.memoriesMax, log });
-  memories = opened;
-  lifecycle.opened('deletions', () => opened.close());
-  await opened.start();
-  return { router, memories: opened };
+  memories = new Memories({ store: control, shards: router, clock, memoriesMax: config.memoriesMax, log });
+  return { router, memories };
+}
+
+export async function openMemories(starting: Starting, pool: ShardSet, control: ControlStore): Promise<Placed> {
+  const placed = placeMemories(starting, pool, control);
+  starting.lifecycle.opened('deletions', () => placed.memories.close());
+  await placed.memories.start();
+  return placed;
 }
 
 /** Goes on with the erasures that an earlier server began. */

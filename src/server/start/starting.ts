@@ -6,11 +6,13 @@ import { isSettledWithin } from '../../engine/base/settled-within.ts';
 import type { Threads } from '../../shards/transport/pool.ts';
 import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import type { Config } from '../config.ts';
+import type { CopyReport } from '../control/replica/messages.ts';
 import type { DirectoryLock } from '../directory-lock.ts';
 import type { Openers } from '../embedding/embedders.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import type { SeenFleet } from '../metering/node-families.ts';
+import type { Handlers } from '../nodes/passing/passer.ts';
 import type { Data } from './keyring.ts';
 
 export interface ServerDeps {
@@ -50,6 +52,12 @@ export interface LedNode {
   readonly leads: () => boolean;
   /** Called before the ports are listened on. */
   readonly freePorts: () => Promise<void>;
+  /** Requests that other nodes pass on, and those that came to this node before, are answered by these from now on. */
+  readonly serve: (handlers: Handlers) => void;
+  /** Takes no more of them, and waits for those under way. */
+  readonly drainPassed: (deadlineMs: number) => Promise<void>;
+  /** `heard` gets what happened on nodes with a copy of the control log. */
+  readonly onReport: (heard: (report: CopyReport) => void) => void;
 }
 
 /** A server that is starting. A step registers at `lifecycle` what it opens, as soon as it is open. */

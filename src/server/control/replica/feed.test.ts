@@ -160,7 +160,7 @@ test('a silent node is waited for until its copy is too old, and no longer', asy
   assert.equal(answered.isDone, true);
   // The next change does not wait for it.
   await control.commit((change) => change.put('key', keyRecord('k2')));
-  // What was on its way makes the copy no fresher: it was asked for too long ago.
+  // Messages that were on their way make the copy no fresher: it was asked for too long ago.
   wire.isOpen = true;
   for (const deliver of held) deliver();
   assert.equal(replica.isFresh, false);

@@ -42,7 +42,7 @@ interface Copy {
 export class ControlFeed {
   readonly #options: FeedOptions;
   readonly #nowMs: () => number;
-  /** What is durable: the tables of the store also have changes that may still be undone. */
+  /** The durable records: the tables of the store also have changes that may still be undone. */
   readonly #records = new Map<string, CopiedChange>();
   readonly #copies = new Set<Copy>();
   #group = 0;
@@ -93,7 +93,7 @@ export class ControlFeed {
     await Promise.all(waits);
   }
 
-  /** Copies are not confirmed any more. What is published still waits until they are too old. */
+  /** Copies are not confirmed any more. Groups that are published still wait until they are too old. */
   close(): void {
     this.#isClosed = true;
     for (const copy of this.#copies) copy.send({ is: 'closed' });

@@ -20,7 +20,7 @@ export type ToLeader =
   /** Asks whether the copy is up to date. */
   | { readonly is: 'beat'; readonly beat: number; readonly report?: CopyReport | undefined };
 
-/** What happened on a node with a copy since its last report. */
+/** Events on a node with a copy since its last report. */
 export interface CopyReport {
   /** Keys that were used, with the time. */
   readonly uses: readonly (readonly [keyId: string, atMs: number])[];

@@ -108,7 +108,7 @@ export class ControlReplica implements ControlChanges {
     for (const { kind, id, value } of changes) this.#set(kind, id, value ?? undefined);
   }
 
-  /** What is not among the records is removed. */
+  /** Removes all other records. */
   replace(records: readonly CopiedChange[]): void {
     const kept = new Set(records.map(({ kind, id }) => `${kind} ${id}`));
     for (const kind of COPIED_KINDS)

@@ -7,7 +7,7 @@ import { type ControlReplica, type Moment, now } from './replica.ts';
 export interface SubscriptionOptions {
   readonly replica: ControlReplica;
   readonly send: (message: ToLeader) => void;
-  /** What the owner of the log should know of the requests here, since the last call. */
+  /** Events of the requests here since the last call, for the owner of the log. */
   readonly report?: (() => CopyReport | undefined) | undefined;
   readonly clocks?: (() => Moment) | undefined;
 }
@@ -25,7 +25,7 @@ export class Subscription {
   #beat = 0;
   /** The last group that was taken; undefined until everything has come. */
   #group: number | undefined;
-  /** What has come of everything. */
+  /** The records of everything that have come. */
   #coming: CopiedChange[] | undefined;
   #isEnded = false;
 
@@ -71,7 +71,7 @@ export class Subscription {
         this.#confirmed(message.beat, message.group);
         return;
       case 'closed':
-        // What has begun may end: the copy is used until it is too old, as when the connection breaks.
+        // Requests that have begun may end: the copy is used until it is too old, as when the connection breaks.
         this.#again ??= setTimeout(() => this.#subscribe(), COPY_RETRY_MS);
         return;
       default:

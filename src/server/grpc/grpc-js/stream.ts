@@ -22,6 +22,14 @@ class BareHead implements CallHead {
     this.call = call;
   }
 
+  get list(): readonly string[] {
+    const { metadata } = this.call;
+    const sent = Object.keys(metadata.getMap()).flatMap((name) =>
+      metadata.get(name).flatMap((value) => [name, String(value)]),
+    );
+    return [...OWN.flatMap((name) => this.values(name).flatMap((value) => [name, value])), ...sent];
+  }
+
   first(name: string): string | undefined {
     return this.values(name)[0];
   }
@@ -55,6 +63,8 @@ class BareHead implements CallHead {
     }
   }
 }
+
+const OWN = [':method', ':path', ':authority', 'content-type', 'grpc-timeout'];
 
 /** The time left until the deadline. */
 function timeoutOf(call: BareCall): readonly string[] {

@@ -17,23 +17,23 @@ export class NodeHead implements CallHead {
   readonly identity = undefined;
   readonly headers: IncomingHttpHeaders;
   /** Names and values in turn, as sent. For repeated names, `headers` joins some values and drops others. */
-  readonly rawHeaders: readonly string[];
+  readonly list: readonly string[];
 
-  constructor(headers: IncomingHttpHeaders, rawHeaders: readonly string[]) {
+  constructor(headers: IncomingHttpHeaders, list: readonly string[]) {
     this.headers = headers;
-    this.rawHeaders = rawHeaders;
+    this.list = list;
   }
 
   first(name: string): string | undefined {
-    return this.headers[name] === undefined ? undefined : firstHeader(this.rawHeaders, name);
+    return this.headers[name] === undefined ? undefined : firstHeader(this.list, name);
   }
 
   only(name: string): string | undefined {
-    return this.headers[name] === undefined ? undefined : onlyHeader(this.rawHeaders, name);
+    return this.headers[name] === undefined ? undefined : onlyHeader(this.list, name);
   }
 
   joined(name: string): string | undefined {
-    return this.headers[name] === undefined ? undefined : joinedHeader(this.rawHeaders, name);
+    return this.headers[name] === undefined ? undefined : joinedHeader(this.list, name);
   }
 }
 

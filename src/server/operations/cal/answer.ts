@@ -16,6 +16,7 @@ import {
 import { runCal } from '../../../shards/gather/cal.ts';
 import { includesScope } from '../../auth/principal.ts';
 import type { Context } from '../../context.ts';
+import { NeedsLeader } from '../../control/replica/needs-leader.ts';
 import { VERSION } from '../../version.ts';
 
 export interface Answer {
@@ -45,6 +46,9 @@ async function answerChecked(
 ): Promise<Answer> {
   const { statement } = query;
   const { cal } = context.services;
+  // Changes are counted by caller, and templates lie in the control log.
+  if (context.isOnCopy === true && (tierOf(statement) !== 0 || statement.kind === 'define_template'))
+    throw new NeedsLeader('the statement changes something');
   const { texts, fallbacks } = searchedTexts(query);
   const { vectors, warnings } = await vectorsOf(texts, context);
   const call = { query: source, session: { ...sessionOf(source, context), ...narrowed }, vectors };

@@ -67,6 +67,7 @@ export const calQuery = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  onAnyNode: true,
   mutates: true,
   mayOnlyRead: true,
   onUnknown: 'warn',

@@ -89,6 +89,7 @@ export const healthLive = defineOperation({
   description: 'It is meant for a supervisor that restarts the process.',
   ...ASKED,
   needs: 'public',
+  onAnyNode: true,
   output: Type.Object({
     status: Type.Enum(['ok'], { description: 'Always ok: the process answers.' }),
     version: Type.String({ description: 'Version of the server.' }),

@@ -13,6 +13,7 @@ export function metricsOperation(metrics: Metrics): Operation {
     needs: 'metrics',
     on: 'deployment',
     reach: 'deployment',
+    onAnyNode: true,
     mutates: false,
     input: Type.Object({}),
     output: Type.Object({

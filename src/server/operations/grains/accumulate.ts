@@ -73,6 +73,7 @@ export const accumulate = defineOperation({
   needs: 'write',
   on: 'memory',
   reach: 'binding',
+  onAnyNode: true,
   mutates: true,
   onUnknown: 'warn',
   input: Input,

@@ -114,6 +114,8 @@ export const add = defineCall({
   example: { subject: 'Ada', relation: 'likes', object: 'tea', user_id: 'ada', tags: ['drinks'] },
   needs: 'write',
   reach: 'binding',
+  // The other steps call models, whose limits the server of the deployment counts.
+  onAnyNode: ({ options }) => !wantsMore(options),
   mutates: true,
   onUnknown: 'warn',
   input: Input,

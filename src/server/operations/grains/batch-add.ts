@@ -239,6 +239,8 @@ export const batchAdd = defineCall({
   },
   needs: 'write',
   reach: 'binding',
+  // The other steps call models, whose limits the server of the deployment counts.
+  onAnyNode: ({ options }) => !wantsMore(options),
   mutates: true,
   onUnknown: 'warn',
   input: Input,

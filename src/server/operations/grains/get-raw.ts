@@ -10,6 +10,7 @@ export const getRaw = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  onAnyNode: true,
   mutates: false,
   input: Type.Object({ hash: described(Hash, 'Hash of the grain, in any version.') }),
   output: Type.Object({

@@ -11,6 +11,7 @@ export const get = defineCall({
   example: { hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' },
   needs: 'read',
   reach: 'binding',
+  onAnyNode: true,
   mutates: false,
   input: Type.Object({ hash: described(Hash, 'Hash of the grain, in any version.') }),
   output: GrainOutput,

@@ -36,6 +36,7 @@ export const history = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  onAnyNode: true,
   mutates: false,
   input: Type.Object({ hash: described(Hash, 'Hash of any version of the grain.'), cursor: PAGE_INPUT.cursor }),
   output: Output,

@@ -44,6 +44,7 @@ export const list = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  onAnyNode: true,
   mutates: false,
   paged: true,
   input: Input,

@@ -72,6 +72,7 @@ export const supersede = defineOperation({
   needs: 'write',
   on: 'memory',
   reach: 'binding',
+  onAnyNode: true,
   mutates: true,
   onUnknown: 'warn',
   input: Input,

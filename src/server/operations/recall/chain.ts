@@ -79,6 +79,7 @@ export const recallChain = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  onAnyNode: true,
   mutates: false,
   input: Input,
   output: Output,

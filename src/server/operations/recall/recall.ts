@@ -103,6 +103,7 @@ export const recall = defineCall({
   example: { query: 'what does Ada drink', user_id: 'ada', limit: 5 },
   needs: 'read',
   reach: 'binding',
+  onAnyNode: true,
   mutates: false,
   input: BodyInput,
   output: Output,

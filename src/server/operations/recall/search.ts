@@ -13,6 +13,7 @@ export const search = defineOperation({
   needs: 'read',
   on: 'memory',
   reach: 'binding',
+  onAnyNode: true,
   mutates: false,
   input: Type.Object({
     query: Type.String({

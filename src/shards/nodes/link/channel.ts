@@ -1,4 +1,4 @@
-// What else than calls of shards goes over a connection between two nodes: messages of the layer above, in order. Both sides must
+// Messages of the layer above, in order, over a connection between two nodes that also has calls of shards. Both sides must
 // speak version 2 of the protocol.
 import type { LinkKind } from './link.ts';
 

@@ -1,0 +1,180 @@
+// The listeners of a node that has a copy of the control log, and the parts of a server that answer there: callers are admitted and
+// requests read as in the whole server, and their calls go to the shards where they are. It has no work of its own beside requests.
+import { loadMasterKey } from '../../engine/keys/master-key.ts';
+import { CalGate } from '../cal-gate.ts';
+import type { Services } from '../context.ts';
+import { openControlKey } from '../control/control-key.ts';
+import { Keys } from '../control/keys.ts';
+import { CONTROL_SHARD } from '../control/open.ts';
+import type { CopyReport } from '../control/replica/messages.ts';
+import { NeedsLeader } from '../control/replica/needs-leader.ts';
+import type { ControlReplica } from '../control/replica/replica.ts';
+import { chooseListener } from '../http/listen.ts';
+import type { Elsewhere } from '../http.ts';
+import { Lifecycle } from '../lifecycle.ts';
+import { Metering } from '../metering/metering.ts';
+import { nodeFamilies } from '../metering/node-families.ts';
+import { Metrics } from '../metrics.ts';
+import type { Burst, Monitor } from '../monitor/monitor.ts';
+import { monitoredShards } from '../monitor/monitored-shards.ts';
+import { CursorSeal } from '../operations/cursor-seal.ts';
+import { authenticatorOf, limiterOf } from '../start/admission.ts';
+import { startEmbedding } from '../start/embedding.ts';
+import { openReaders } from '../start/jobs.ts';
+import { type Ports, startListeners } from '../start/listeners.ts';
+import { openModels } from '../start/models.ts';
+import { placeMemories } from '../start/shards.ts';
+import { type Starting, within } from '../start/starting.ts';
+import type { ReachedStore } from '../start/store.ts';
+import { StoredKeyFiles } from '../store/stored-key-files.ts';
+import { openTracing } from '../tracing.ts';
+import { Wrapper } from '../wrapper.ts';
+import type { JoinedNode, NodePorts } from './joined-node.ts';
+import type { Passer } from './passing/passer.ts';
+
+export interface CopyServer {
+  /** Events since the last call, for the owner of the control log. */
+  readonly report: () => CopyReport | undefined;
+  /** Frees the ports soon, and resolves when its requests are answered and its parts are closed. */
+  readonly close: () => Promise<void>;
+}
+
+export interface CopyServerParts {
+  readonly store: ReachedStore;
+  readonly node: JoinedNode;
+  readonly replica: ControlReplica;
+  readonly passer: Passer;
+  readonly ports: NodePorts;
+  /** Called before the ports are listened on. */
+  readonly freePorts: () => Promise<void>;
+}
+
+/** Rejects with EngineError or the system's error, and leaves nothing open. */
+export async function startCopyServer(outer: Starting, parts: CopyServerParts): Promise<CopyServer> {
+  const { log, config } = outer;
+  const lifecycle = new Lifecycle(log);
+  const { http: httpPort, grpc: grpcPort } = parts.ports;
+  // It has said at its start what there is to say.
+  const starting: Starting = { ...outer, lifecycle, config: { ...config, httpPort, grpcPort }, warn: () => undefined };
+  try {
+    return await start(starting, parts);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+async function start(starting: Starting, parts: CopyServerParts): Promise<CopyServer> {
+  const { config, clock, log, lifecycle } = starting;
+  const { store, node, replica, passer } = parts;
+  const listener = await chooseListener(config.singlePort ? 'node' : config.http);
+  const cursors = new CursorSeal(await controlKeyOf(starting, store));
+  const pool = node.shardsWhile(() => replica.lapsed);
+  const placed = placeMemories(starting, pool, replica);
+  const models = openModels(starting, { control: replica, router: placed.router });
+  const embedding = startEmbedding(starting, { ...placed, pool }, { ...models, shards: store.shards });
+  const { bodies } = openReaders(starting);
+  const keys = new Keys(replica, clock);
+  const authenticator = authenticatorOf(starting, keys);
+  const refusals = new Refusals();
+  const services = onlyThese({
+    config,
+    clock,
+    shards: monitoredShards(placed.router, refusals),
+    control: replica as unknown as Services['control'], // rows that any node answers read it alone (define.ts)
+    memories: placed.memories,
+    keys,
+    cursors,
+    cal: new CalGate({ control: replica, clock, config }),
+    embedders: embedding.embedders,
+    queryVectors: embedding.queryVectors,
+    vectorsSetup: embedding.vectorsSetup,
+    metering: new Metering(clock),
+    ...models,
+    startedAtMs: clock.nowMs(),
+    httpListener: () => listener.kind,
+    grpcListener: () => (config.singlePort ? 'node' : config.grpc),
+    isEnding: () => lifecycle.isEnding,
+  });
+  const metrics = metricsOf(starting, parts, services.metering);
+  const wrapper = new Wrapper({
+    services,
+    authenticator,
+    limiter: limiterOf(config, clock),
+    metrics,
+    log,
+    tracing: await openTracing(placed.router),
+    copy: { mayBegin: () => replica.mayBegin },
+  });
+  lifecycle.opened('requests under way', () => within(wrapper.idle(), lifecycle.drainMs));
+  // Opened now, as in the whole server: the first question need not wait for a model.
+  embedding.open();
+  await parts.freePorts();
+  let ports: Ports | undefined;
+  const elsewhere: Elsewhere = { http: (passed) => passer.http(passed), grpc: (call) => passer.grpc(call) };
+  const served = { services, wrapper, authenticator, metrics, bodies, ports: () => ports, elsewhere };
+  const listening = await startListeners(starting, listener, served);
+  ports = listening;
+  return {
+    report: () => reportOf({ uses: keys.takeUses(), failed: authenticator.takeFailed(), refused: refusals.take() }),
+    close: async () => {
+      // All at once: requests of one that wait for the server must not keep the ports of the others.
+      await listening.drain(lifecycle.drainMs);
+      await lifecycle.close();
+    },
+  };
+}
+
+function metricsOf(
+  { config }: Starting,
+  { store, node, replica, passer }: CopyServerParts,
+  metering: Metering,
+): Metrics {
+  return new Metrics({
+    windows: metering.windows,
+    families: nodeFamilies({
+      fleet: () => node.fleet,
+      leaseMs: config.storeLeaseMs,
+      shards: store.shards,
+      copy: { isFresh: () => replica.mayBegin, passed: () => passer.count },
+    }),
+  });
+}
+
+function reportOf(report: CopyReport): CopyReport | undefined {
+  return report.uses.length + report.failed + report.refused.length === 0 ? undefined : report;
+}
+
+/** Calls that policies refused, until the owner of the control log is told: it notices bursts. */
+class Refusals implements Pick<Monitor, 'saw'> {
+  #calls = new Map<number, number>();
+
+  saw(burst: Burst, memory: number | undefined, acts = 1): void {
+    if (burst === 'policy_violations' && memory !== undefined)
+      this.#calls.set(memory, (this.#calls.get(memory) ?? 0) + acts);
+  }
+
+  take(): CopyReport['refused'] {
+    const calls = [...this.#calls];
+    this.#calls = new Map();
+    return calls;
+  }
+}
+
+/** The key of the deployment, which the node that runs the server has made. */
+async function controlKeyOf({ config, warn }: Starting, { database }: ReachedStore) {
+  // Nothing is written with it: no owner has this number.
+  const files = await StoredKeyFiles.open(database, { shard: CONTROL_SHARD, token: 0 });
+  const { key } = loadMasterKey({ files, value: config.masterKey, file: config.masterKeyFile, warn });
+  return openControlKey(files, key, false);
+}
+
+/** Services of which there are only these: a request that needs another one goes to the node that runs the server. */
+function onlyThese<T extends Partial<Services>>(given: T): Services & T {
+  return new Proxy(given, {
+    get: (target, name) => {
+      if (Object.hasOwn(target, name)) return target[name as keyof T];
+      throw new NeedsLeader(`this node has no ${String(name)}`);
+    },
+  }) as Services & T; // the others throw
+}

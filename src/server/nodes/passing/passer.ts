@@ -1,0 +1,338 @@
+// The side of a node that passes requests on: each one goes to the owner of the control log over the connection between the two
+// nodes, and its answer comes back as it is made. Requests wait while there is no owner.
+import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
+import { EngineError, type WireError } from '../../../engine/base/errors.ts';
+import { PASS_RETRY_MS, PASS_WAIT_MS, PASSED_MAX } from '../../../engine/base/limits.ts';
+import type { Channel, ChannelSend } from '../../../shards/nodes/link/channel.ts';
+import { requestIdOf } from '../../arrival.ts';
+import type { GrpcAnswer, GrpcCall, GrpcHandler } from '../../grpc/front.ts';
+import { respondError } from '../../http/errors.ts';
+import type { HttpHandler, HttpRequest, ResponseStream } from '../../http/listener.ts';
+import { type AnswerHead, type PassedKind, passedHead, type RequestHead, readPassed } from './messages.ts';
+import { PieceSender } from './pieces.ts';
+
+/** Answers all requests. */
+export interface Handlers {
+  readonly http: HttpHandler;
+  readonly grpc: GrpcHandler;
+}
+
+/** A request that is being passed on, as the connection sees it. */
+interface Passed {
+  readonly receive: (kind: PassedKind, body: Buffer) => void;
+  /** The connection has ended. */
+  readonly lost: () => void;
+  /** The caller has gone. */
+  readonly gone: () => void;
+}
+
+/** A request whose body is asked for at most once by each side that may answer it. */
+export interface PassedOn {
+  readonly request: HttpRequest;
+  /** Its body, if it has been read. */
+  readonly taken?: Promise<Uint8Array> | undefined;
+}
+
+export interface PasserOptions {
+  /** The handlers of this node while it runs the server itself. */
+  readonly own: () => Handlers | undefined;
+  readonly waitMs?: number | undefined;
+}
+
+const NOBODY = 'no node runs the server at the moment: another one is taking the control log over';
+const BROKEN = 'the connection to the node that runs the server broke: the request may or may not have run';
+
+export class Passer {
+  readonly #options: PasserOptions;
+  readonly #running = new Map<number, Passed>();
+  #send: ChannelSend | undefined;
+  #next = 0;
+  /** Requests that were passed on to another node. */
+  count = 0;
+
+  constructor(options: PasserOptions) {
+    this.#options = options;
+  }
+
+  get isConnected(): boolean {
+    return this.#send !== undefined;
+  }
+
+  /** The connection to the owner has opened. */
+  open(send: ChannelSend): Channel {
+    this.#send = send;
+    return {
+      receive: (kind, bytes) => {
+        const message = kind === 'passed' ? readPassed(bytes) : undefined;
+        if (message !== undefined) this.#running.get(message.id)?.receive(message.kind, message.body);
+      },
+      ended: () => {
+        if (this.#send === send) this.#send = undefined;
+        for (const passed of [...this.#running.values()]) passed.lost();
+      },
+    };
+  }
+
+  /** Answers the request. */
+  async http({ request, taken }: PassedOn): Promise<void> {
+    const refuse = (error: EngineError): void => {
+      const id = requestIdOf(request.header('x-request-id'));
+      respondError(request, error, id, [['x-request-id', id], ['retry-after', '1']]); // biome-ignore format: one row
+    };
+    await this.#attempt({
+      own: ({ http }) => Promise.resolve(http(taken === undefined ? request : new ReadRequest(request, taken))),
+      pass: (send) => this.#passHttp({ request, taken }, refuse, send),
+      refuse,
+      aborted: request.aborted,
+    });
+  }
+
+  /** Resolves to the answer of the owner. */
+  async grpc(call: GrpcCall): Promise<GrpcAnswer> {
+    let answer: GrpcAnswer | undefined;
+    const refuse = (error: EngineError): void => {
+      answer = { error, headers: { 'x-request-id': requestIdOf(call.header('x-request-id')), 'retry-after': '1' } };
+    };
+    await this.#attempt({
+      own: async ({ grpc }) => {
+        answer = await grpc(call);
+      },
+      pass: async (send) => {
+        const given = await this.#passGrpc(call, send);
+        if (given === 'refused') return 'refused';
+        answer = given;
+        return 'answered';
+      },
+      refuse,
+      aborted: call.aborted,
+    });
+    return answer ?? { error: new EngineError('SYS-E005', 'the caller has disconnected') };
+  }
+
+  /** Tries again while nothing ran. */
+  async #attempt(how: {
+    readonly own: (handlers: Handlers) => Promise<void>;
+    readonly pass: (send: ChannelSend) => Promise<'answered' | 'refused'>;
+    readonly refuse: (error: EngineError) => void;
+    readonly aborted: AbortSignal;
+  }): Promise<void> {
+    if (this.#running.size >= PASSED_MAX) {
+      how.refuse(new EngineError('LIM-E001', 'too many requests wait for the node that runs the server'));
+      return;
+    }
+    const untilMs = performance.now() + (this.#options.waitMs ?? PASS_WAIT_MS);
+    while (!how.aborted.aborted) {
+      const own = this.#options.own();
+      if (own !== undefined) return how.own(own);
+      if (this.#send !== undefined && (await how.pass(this.#send)) === 'answered') return;
+      if (performance.now() >= untilMs) {
+        how.refuse(new EngineError('STO-E002', NOBODY));
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, PASS_RETRY_MS));
+    }
+  }
+
+  #begin(send: ChannelSend, head: RequestHead, aborted: AbortSignal) {
+    this.#next = (this.#next + 1) % 0x1_0000_0000;
+    const id = this.#next;
+    const say = (kind: PassedKind, ...parts: readonly Uint8Array[]): void => send('passed', passedHead(id, kind), ...parts); // biome-ignore format: one row
+    const body = new PieceSender(say);
+    const leave = (): void => {
+      say('aborted');
+      this.#running.get(id)?.gone();
+    };
+    const start = (passed: Passed): void => {
+      this.count += 1;
+      this.#running.set(id, passed);
+      aborted.addEventListener('abort', leave, { once: true });
+      say('open', Buffer.from(JSON.stringify(head)));
+    };
+    const end = (): void => {
+      this.#running.delete(id);
+      aborted.removeEventListener('abort', leave);
+      body.end();
+    };
+    return { say, body, start, end };
+  }
+
+  /** The body is sent when the owner asks for it, so a caller without rights is refused before. */
+  #passHttp(
+    { request, taken }: PassedOn,
+    refuse: (error: EngineError) => void,
+    send: ChannelSend,
+  ): Promise<'answered' | 'refused'> {
+    const { method, path, query, remoteAddress, headerList: headers } = request;
+    const head: RequestHead = {
+      face: 'http',
+      method,
+      path,
+      query,
+      authority: authorityOf(request),
+      remoteAddress,
+      headers,
+    };
+    const { say, body, start, end } = this.#begin(send, head, request.aborted);
+    return new Promise((resolve) => {
+      let bytesOf = taken;
+      let answer: AnswerHead | undefined;
+      let stream: ResponseStream | undefined;
+      const pieces: Buffer[] = [];
+      const finish = (how: 'answered' | 'refused'): void => {
+        end();
+        resolve(how);
+      };
+      const sendBody = async (bytesMax: number): Promise<void> => {
+        try {
+          bytesOf ??= request.body(bytesMax);
+          const bytes = await bytesOf;
+          if (bytes.length > bytesMax) throw new EngineError('LIM-E003', `the body has more than ${bytesMax} bytes`);
+          await body.finish(bytes);
+        } catch (error) {
+          if (error instanceof EngineError) say('unread', Buffer.from(JSON.stringify(error.toWire())));
+          else say('aborted');
+        }
+      };
+      const takePiece = async (piece: Buffer, isLast: boolean): Promise<void> => {
+        if (stream === undefined) pieces.push(piece);
+        else await stream.write(piece);
+        if (!isLast) {
+          say('more');
+          return;
+        }
+        if (stream !== undefined) stream.end();
+        else if (answer !== undefined) request.respond(answer.status ?? 500, answer.headers, Buffer.concat(pieces));
+        finish('answered');
+      };
+      const receive = (kind: PassedKind, bytes: Buffer): void => {
+        if (kind === 'refused') finish('refused');
+        else if (kind === 'want') void sendBody(bytes.readUInt32LE(0));
+        else if (kind === 'more') body.more();
+        else if (kind === 'answer') {
+          answer = JSON.parse(bytes.toString()) as AnswerHead; // of a node of this deployment
+          if (answer.isStream === true) stream = request.stream(answer.status ?? 500, answer.headers);
+        } else if (kind === 'cut') {
+          request.cut();
+          finish('answered');
+        } else if (kind === 'piece' || kind === 'last')
+          takePiece(bytes, kind === 'last').catch(() => {
+            say('aborted');
+            finish('answered');
+          });
+      };
+      const lost = (): void => {
+        if (stream === undefined) refuse(new EngineError('STO-E002', BROKEN));
+        else request.cut();
+        finish('answered');
+      };
+      start({ receive, lost, gone: () => finish('answered') });
+    });
+  }
+
+  #passGrpc(call: GrpcCall, send: ChannelSend): Promise<GrpcAnswer | 'refused'> {
+    const { service, method, remoteAddress, headerList: headers, deadlineMs } = call;
+    const leftMs = deadlineMs === undefined ? undefined : deadlineMs - steadyMs(systemClock);
+    const head: RequestHead = { face: 'grpc', service, method, remoteAddress, headers, leftMs };
+    const { say, body, start, end } = this.#begin(send, head, call.aborted);
+    return new Promise((resolve) => {
+      let answer: AnswerHead = { headers: [] };
+      const pieces: Buffer[] = [];
+      const finish = (given: GrpcAnswer | 'refused'): void => {
+        end();
+        resolve(given);
+      };
+      const receive = (kind: PassedKind, bytes: Buffer): void => {
+        if (kind === 'refused') finish('refused');
+        else if (kind === 'want') body.finish(Buffer.from(call.bytes)).catch(() => undefined);
+        else if (kind === 'more') body.more();
+        else if (kind === 'answer')
+          answer = JSON.parse(bytes.toString()) as AnswerHead; // of a node of this deployment
+        else if (kind === 'piece') {
+          pieces.push(bytes);
+          say('more');
+        } else if (kind === 'last') {
+          const { headers: given, error } = answer;
+          const known = Object.fromEntries(given);
+          pieces.push(bytes);
+          if (error === undefined) finish({ bytes: Buffer.concat(pieces), headers: known });
+          else finish({ error: errorOf(error), headers: known });
+        }
+      };
+      start({
+        receive,
+        lost: () => finish({ error: new EngineError('STO-E002', BROKEN) }),
+        gone: () => finish({ error: new EngineError('SYS-E005', 'the caller has disconnected') }),
+      });
+    });
+  }
+}
+
+function errorOf(wire: WireError): EngineError {
+  return EngineError.fromWire(wire);
+}
+
+/** Two Host headers are refused by the owner, which reads them too. */
+function authorityOf(request: HttpRequest): string | undefined {
+  try {
+    return request.authority;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A request whose body has been read already. */
+class ReadRequest implements HttpRequest {
+  readonly #request: HttpRequest;
+  readonly #taken: Promise<Uint8Array>;
+  constructor(request: HttpRequest, taken: Promise<Uint8Array>) {
+    this.#request = request;
+    this.#taken = taken;
+  }
+  get method(): string {
+    return this.#request.method;
+  }
+  get path(): string {
+    return this.#request.path;
+  }
+  get query(): string {
+    return this.#request.query;
+  }
+  get authority(): string | undefined {
+    return this.#request.authority;
+  }
+  get remoteAddress(): string {
+    return this.#request.remoteAddress;
+  }
+  get aborted(): AbortSignal {
+    return this.#request.aborted;
+  }
+  get headerList(): readonly string[] {
+    return this.#request.headerList;
+  }
+  header(name: string): string | undefined {
+    return this.#request.header(name);
+  }
+  only(name: string): string | undefined {
+    return this.#request.only(name);
+  }
+  joined(name: string): string | undefined {
+    return this.#request.joined(name);
+  }
+  async body(bytesMax: number): Promise<Uint8Array> {
+    const bytes = await this.#taken;
+    if (bytes.length > bytesMax) throw new EngineError('LIM-E003', `the body has more than ${bytesMax} bytes`);
+    return bytes;
+  }
+  respond(...given: Parameters<HttpRequest['respond']>): void {
+    this.#request.respond(...given);
+  }
+  whenOver(over: () => void): void {
+    this.#request.whenOver(over);
+  }
+  cut(): void {
+    this.#request.cut();
+  }
+  stream(...given: Parameters<HttpRequest['stream']>): ResponseStream {
+    return this.#request.stream(...given);
+  }
+}

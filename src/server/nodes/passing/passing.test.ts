@@ -1,0 +1,302 @@
+// Requests that one node passes on to another: both sides, joined by messages that are delivered one turn later.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { EngineError } from '../../../engine/base/errors.ts';
+import { PASSED_PIECE_BYTES, UPLOAD_BYTES_MAX } from '../../../engine/base/limits.ts';
+import type { Channel, ChannelSend } from '../../../shards/nodes/link/channel.ts';
+import type { GrpcCall } from '../../grpc/front.ts';
+import { fakeRequest } from '../../http/fake-request.ts';
+import { type HttpRequest, RequestAborted } from '../../http/listener.ts';
+import { PassedRequests } from './passed-requests.ts';
+import { type Handlers, Passer } from './passer.ts';
+
+const UNEXPECTED: Handlers = {
+  http: () => Promise.reject(new Error('no request of HTTP was expected')),
+  grpc: () => Promise.reject(new Error('no call of gRPC was expected')),
+};
+
+function setUp(handlers: Partial<Handlers> | undefined, own?: () => Handlers | undefined) {
+  const errors: unknown[] = [];
+  const owner = new PassedRequests({ error: (fields: unknown) => void errors.push(fields) } as never); // only errors are logged
+  if (handlers !== undefined) owner.serve({ ...UNEXPECTED, ...handlers });
+  const passer = new Passer({ own: own ?? (() => undefined), waitMs: 1_000 });
+  let most = 0;
+  const link: { near?: Channel; far?: Channel } = {};
+  const deliver =
+    (to: 'near' | 'far'): ChannelSend =>
+    (kind, ...parts) => {
+      const bytes = Buffer.concat(parts);
+      most = Math.max(most, bytes.length);
+      setImmediate(() => link[to]?.receive(kind, bytes));
+    };
+  const join = (): void => {
+    link.far = owner.open(deliver('near'));
+    link.near = passer.open(deliver('far'));
+  };
+  const cut = (): void => {
+    const { near, far } = link;
+    link.near = undefined as never;
+    link.far = undefined as never;
+    near?.ended();
+    far?.ended();
+  };
+  return { owner, passer, join, cut, errors, most: () => most };
+}
+
+test('a request goes to the owner with its headers and address, and its answer comes back', async () => {
+  let seen: HttpRequest | undefined;
+  const { passer, join, most } = setUp({
+    http: async (request) => {
+      seen = request;
+      const bytes = await request.body(UPLOAD_BYTES_MAX);
+      request.respond(201, [['x-a', 'b']], Buffer.from(bytes).reverse());
+    },
+  });
+  join();
+  const body = Buffer.alloc(3 * PASSED_PIECE_BYTES + 5, 'abcdefg');
+  const request = { ...fakeRequest({ path: '/x%20y', headers: { host: 'h', 'x-two': '1' }, body }), query: 'q=1' };
+  const asked = { ...request, headerList: ['Host', 'h', 'X-Two', '1', 'x-two', '2'] };
+  let answered: { status: number; headers: unknown; body: Buffer } | undefined;
+  asked.respond = (status, headers, sent = '') => {
+    answered = { status, headers, body: Buffer.from(sent as Uint8Array) };
+  };
+  await passer.http({ request: asked });
+  assert.deepEqual([answered?.status, answered?.headers], [201, [['x-a', 'b']]]);
+  assert.deepEqual(answered?.body, Buffer.from(body).reverse());
+  assert.deepEqual(
+    [seen?.method, seen?.path, seen?.query, seen?.authority, seen?.remoteAddress],
+    ['POST', '/x%20y', 'q=1', 'h', '127.0.0.1'],
+  );
+  assert.equal(seen?.joined('x-two'), '1, 2');
+  assert.throws(() => seen?.only('x-two'), { code: 'VAL-E001' });
+  assert.ok(most() <= PASSED_PIECE_BYTES + 16, 'long bodies go in pieces');
+});
+
+test('a body is asked for once the owner admits the caller, and one that is too long is refused there', async () => {
+  let reads = 0;
+  const { passer, join } = setUp({
+    http: async (request) => {
+      if (request.path === '/no') return request.respond(401, []);
+      await request.body(4).then(
+        () => request.respond(200, []),
+        (error: unknown) => request.respond(413, [], String((error as EngineError).code)),
+      );
+    },
+  });
+  join();
+  for (const [path, status, count] of [
+    ['/no', 401, 0],
+    ['/long', 413, 1],
+  ] as const) {
+    const request = fakeRequest({ path, body: 'too long' });
+    const read = request.body.bind(request);
+    request.body = (max) => {
+      reads += 1;
+      return read(max);
+    };
+    await passer.http({ request });
+    assert.deepEqual([request.response?.status, reads], [status, count]);
+  }
+  // One that this node has read before counts by what the owner allows.
+  const request = fakeRequest({ path: '/long' });
+  await passer.http({ request, taken: Promise.resolve(Buffer.from('too long')) });
+  assert.deepEqual([request.response?.status, String(request.response?.body)], [413, 'LIM-E003']);
+});
+
+/** A request whose stream is read as fast as `take` is called. */
+function streamed(t: TestContext) {
+  const gone = new AbortController();
+  const written: string[] = [];
+  const waiting: (() => void)[] = [];
+  const state = { isEnded: false, isCut: false };
+  const request: HttpRequest = {
+    ...fakeRequest({}),
+    aborted: gone.signal,
+    cut: () => {
+      state.isCut = true;
+    },
+    stream: () => ({
+      unreportedBytes: 0,
+      write: (chunk) => {
+        written.push(Buffer.from(chunk as Uint8Array).toString());
+        return new Promise((resolve) => waiting.push(resolve));
+      },
+      end: () => {
+        state.isEnded = true;
+      },
+    }),
+  };
+  t.after(() => gone.abort());
+  return { request, written, state, leave: () => gone.abort(), take: () => waiting.shift()?.() };
+}
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test('a stream goes as fast as its caller reads, and ends with its caller', async (t) => {
+  let sent = 0;
+  let isAborted = false;
+  const { passer, join } = setUp({
+    http: async (request) => {
+      request.aborted.addEventListener('abort', () => {
+        isAborted = true;
+      });
+      const stream = request.stream(200, [['content-type', 'text/event-stream']]);
+      while (!request.aborted.aborted) {
+        await stream.write(`event ${sent}`);
+        sent += 1;
+      }
+    },
+  });
+  join();
+  const { request, written, take, leave } = streamed(t);
+  const passing = passer.http({ request });
+  await turns();
+  assert.deepEqual([sent, written], [0, ['event 0']]);
+  take();
+  await turns();
+  assert.deepEqual([sent, written.length], [1, 2]);
+  leave();
+  await passing;
+  await turns();
+  assert.equal(isAborted, true);
+});
+
+test('a request that was not run waits for the next owner, and one that may have run is refused', async (t) => {
+  let served: Handlers | undefined;
+  const { owner, passer, join, cut } = setUp(undefined, () => served);
+  const early = fakeRequest({});
+  const passing = passer.http({ request: early });
+  await turns();
+  assert.equal(early.response?.status, undefined);
+  join();
+  await turns();
+  assert.equal(early.response?.status, undefined, 'the other node does not run the server yet');
+  owner.serve({ ...UNEXPECTED, http: (request) => request.respond(200, []) });
+  await passing;
+  assert.equal(early.response?.status, 200);
+
+  owner.serve({ ...UNEXPECTED, http: () => new Promise(() => undefined) });
+  const late = fakeRequest({});
+  const streaming = streamed(t);
+  const both = [passer.http({ request: late })];
+  await turns();
+  owner.serve({
+    ...UNEXPECTED,
+    http: (request) =>
+      void request
+        .stream(200, [])
+        .write('x')
+        .catch(() => undefined),
+  });
+  both.push(passer.http({ request: streaming.request }));
+  await turns();
+  cut();
+  await Promise.all(both);
+  assert.equal(late.response?.status, 503);
+  assert.match(String(late.response?.body), /STO-E002.*may or may not have run/);
+  assert.equal(streaming.state.isCut, true, 'an answer that has begun is cut off');
+
+  // This node runs the server itself.
+  served = { ...UNEXPECTED, http: async (request) => request.respond(200, [], await request.body(100)) };
+  const own = fakeRequest({});
+  await passer.http({ request: own, taken: Promise.resolve(Buffer.from('read before')) });
+  assert.equal(String(own.response?.body), 'read before');
+});
+
+test('an owner that ends answers what it has, and takes no more', async () => {
+  let finish: () => void = () => undefined;
+  const { owner, passer, join } = setUp({
+    http: async (request) => {
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      request.respond(200, []);
+    },
+  });
+  join();
+  const first = fakeRequest({});
+  const passing = passer.http({ request: first });
+  await turns();
+  let isDrained = false;
+  const draining = owner.drain(60_000).then(() => {
+    isDrained = true;
+  });
+  const second = fakeRequest({});
+  const waiting = passer.http({ request: second });
+  await turns();
+  assert.equal(isDrained, false);
+  finish();
+  await Promise.all([passing, draining]);
+  assert.equal(first.response?.status, 200);
+  await waiting;
+  assert.equal(second.response?.status, 503, 'nobody came in time');
+  assert.match(String(second.response?.body), /no node runs the server/);
+});
+
+test('a bug in the owner is a bare error for the caller, and a line of its log', async () => {
+  const { passer, join, errors } = setUp({ http: () => Promise.reject(new Error('a bug')) });
+  join();
+  const request = fakeRequest({});
+  await passer.http({ request });
+  assert.deepEqual([request.response?.status, errors.length], [500, 1]);
+});
+
+test('a call of gRPC takes its metadata, deadline and bytes along, and brings answer or error back', async () => {
+  let seen: GrpcCall | undefined;
+  const { passer, join } = setUp({
+    grpc: async (call) => {
+      seen = call;
+      if (call.method === 'Get') return { error: new EngineError('MEM-E001'), headers: { 'x-request-id': 'r' } };
+      return { bytes: Buffer.from(call.bytes).reverse(), headers: { 'x-warnings': 'w' } };
+    },
+  });
+  join();
+  const bytes = Buffer.alloc(PASSED_PIECE_BYTES + 3, 'xyz');
+  const deadlineMs = performance.timeOrigin + performance.now() + 5_000;
+  const call = (method: string): GrpcCall => ({
+    service: 's',
+    method,
+    bytes,
+    deadlineMs,
+    remoteAddress: '1.2.3.4',
+    aborted: new AbortController().signal,
+    identity: undefined,
+    headerList: ['authorization', 'Bearer k', 'x-bin', 'AA'],
+    header: () => undefined,
+    only: () => undefined,
+    joined: () => undefined,
+  });
+  const answer = await passer.grpc(call('Add'));
+  assert.deepEqual(answer, { bytes: Buffer.from(bytes).reverse(), headers: { 'x-warnings': 'w' } });
+  assert.deepEqual(
+    [seen?.only('authorization'), seen?.remoteAddress, seen?.header('x-bin')],
+    ['Bearer k', '1.2.3.4', undefined],
+  );
+  assert.ok(Math.abs((seen?.deadlineMs ?? 0) - deadlineMs) < 1_000);
+  const refused = await passer.grpc(call('Get'));
+  assert.ok('error' in refused && refused.error.code === 'MEM-E001' && refused.headers?.['x-request-id'] === 'r');
+});
+
+test('what the caller leaves is over for both nodes', async () => {
+  let isAborted = false;
+  const { passer, join } = setUp({
+    http: (request) =>
+      new Promise((_, reject) => {
+        request.aborted.addEventListener('abort', () => {
+          isAborted = true;
+          reject(new RequestAborted());
+        });
+      }),
+  });
+  join();
+  const gone = new AbortController();
+  const request: HttpRequest = { ...fakeRequest({}), aborted: gone.signal };
+  const passing = passer.http({ request });
+  await turns();
+  gone.abort();
+  await passing;
+  await turns();
+  assert.equal(isAborted, true);
+});

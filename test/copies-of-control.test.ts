@@ -1,0 +1,112 @@
+// Any node of a store answers, by its copy of the control log: processes on loopback with a real database.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Database } from '../src/engine/log/postgres/database.ts';
+import { readFleet } from '../src/engine/log/postgres/fleet.ts';
+import { CONTROL_SHARD } from '../src/server/control/open.ts';
+import { GrpcClient } from './conformance/grpc-client.ts';
+import { eventually } from './support/eventually.ts';
+import { testDatabase } from './support/postgres.ts';
+import { ask, type ServerProcess, startServerProcess } from './support/server-process.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+const MASTER = 'c0ffee0123456789'.repeat(4);
+const KEY = `gr_${randomBytes(32).toString('hex')}`;
+const LEASE_MS = 6_000;
+
+async function setUp(t: TestContext) {
+  const found = await testDatabase(t);
+  if (found === undefined) return undefined;
+  const root = temporaryDirectory(t);
+  const database = await Database.open(found.url);
+  t.after(() => database.close());
+  const start = async (name: string, flags: readonly string[] = []): Promise<ServerProcess> => {
+    const server = await startServerProcess({
+      directory: join(root, name),
+      flags: ['--shards', '4', '--workers', '1', '--node-listen', '127.0.0.1:0', '--store-lease-ms', String(LEASE_MS), ...flags], // biome-ignore format: one row
+      env: { GRANARY_STORE: found.url, GRANARY_MASTER_KEY: MASTER, GRANARY_BOOTSTRAP_KEY: KEY },
+    });
+    t.after(() => server.kill());
+    return { ...server, key: KEY };
+  };
+  const fleet = () => readFleet(database);
+  const idOf = async (server: ServerProcess): Promise<string> =>
+    (await fleet()).nodes.find(({ httpPort }) => httpPort === Number(new URL(server.http).port))!.id;
+  const haveShards = (...servers: readonly ServerProcess[]) =>
+    eventually('each node has shards', async () => {
+      const { shards } = await fleet();
+      const owners = new Set(shards.filter(({ shard, leaseMs }) => shard !== CONTROL_SHARD && leaseMs > 0).map(({ owner }) => owner)); // biome-ignore format: one row
+      for (const server of servers) if (!owners.has(await idOf(server))) return false;
+      return shards.length > 4;
+    });
+  return { start, fleet, idOf, haveShards };
+}
+
+/** A metric without labels, or the sum of those with the given text in their labels. */
+async function metric(server: ServerProcess, name: string, labels = ''): Promise<number> {
+  const text = await (await fetch(`${server.http}/metrics`, { headers: { authorization: `Bearer ${KEY}` } })).text();
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(name) && line.includes(labels))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+const copies = (server: ServerProcess) =>
+  eventually('the node answers by its copy', async () => (await metric(server, 'granary_control_copy_up')) === 1);
+
+async function asked(server: ServerProcess, verb: string, path: string, json?: unknown, headers = {}) {
+  const { status, body } = await ask(server, verb, path, json, headers);
+  assert.ok(status < 300, `${verb} ${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+const belief = (subject: string) => ({ subject, relation: 'likes', object: 'smoked tea' });
+
+test('a node answers by its copy what needs no change of the control log, and passes the rest on', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const a = await set.start('a');
+  const b = await set.start('b');
+  await set.haveShards(a, b);
+  await copies(b);
+
+  // A memory that is made through a node is there on every node, for a caller that waited.
+  for (let i = 0; i < 8; i++) {
+    await asked(b, 'POST', '/memories', { id: `m${i}` });
+    for (const server of [b, a]) await asked(server, 'POST', `/memories/m${i}/add`, belief(`${server.http} ${i}`));
+  }
+  const passed = await metric(b, 'granary_requests_passed_total');
+  assert.ok(passed >= 8, String(passed));
+  const before = await metric(a, 'granary_requests_total', 'operation="add"');
+  const own = await metric(b, 'granary_requests_total', 'operation="add"');
+  for (let i = 0; i < 8; i++) await asked(b, 'POST', `/memories/m${i}/add`, belief(`by b ${i}`));
+  assert.equal(await metric(a, 'granary_requests_total', 'operation="add"'), before, 'the server was not asked');
+  assert.equal(await metric(b, 'granary_requests_passed_total'), passed);
+  assert.equal(await metric(b, 'granary_requests_total', 'operation="add"'), own + 8);
+
+  // A revoked key is refused by every node when the revocation is answered, whichever was asked.
+  for (const server of [a, b]) {
+    const made = await asked(server, 'POST', '/auth/keys', { name: 'k', scopes: ['write'] });
+    const headers = { authorization: `Bearer ${made.raw_key}` };
+    for (const node of [b, a])
+      await asked(node, 'POST', '/memories/m1/add', belief(`${made.key_id} ${node.http}`), headers);
+    await asked(server, 'DELETE', `/auth/keys/${made.key_id}`);
+    for (const node of [b, a]) {
+      const { status, code } = await ask(node, 'POST', '/memories/m1/add', belief('late'), headers);
+      assert.deepEqual([status, code], [401, 'AUT-E004']);
+    }
+  }
+
+  const grpc = GrpcClient.open(b.grpc, KEY).with({ 'x-memory-id': 'm2' });
+  t.after(() => grpc.close());
+  const added = await grpc.call('Add', { grain_type: 'belief', fields_json: JSON.stringify(belief('by grpc')) });
+  assert.equal((await grpc.call('Get', { hash: added.hash })).hash, added.hash);
+  await assert.rejects(grpc.call('Get', { hash: '0'.repeat(64) }), /MEM-E001/);
+  // The server of the deployment answers it.
+  await grpc.call('Forget', { hash: added.hash });
+  await assert.rejects(grpc.call('Get', { hash: added.hash }), /MEM-E001/);
+  assert.equal((await fetch(`${b.http}/health/live`)).status, 200);
+  assert.equal((await fetch(`${b.http}/health`)).status, 200);
+});
