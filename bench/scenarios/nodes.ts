@@ -26,6 +26,7 @@ export const scenario: Scenario = {
   aims: [
     { metric: 'forwarded_added_p50_ms', atMost: 0.4 },
     { metric: 'other_node_added_p50_ms', atMost: 0.4 },
+    { metric: 'other_owner_added_p50_ms', atMost: 0.4 },
     { metric: 'takeover_cold_over_lease_ms', atMost: 2_000 },
     { metric: 'takeover_over_lease_ms', atMost: 2_000 },
     { metric: 'takeover_lost', atMost: 0 },
@@ -43,6 +44,8 @@ interface Parts {
   /** The other node, started again after each takeover. In a smoke run, it joins late. */
   far: Target;
   readonly client: LoadClient;
+  /** For callers of the other node at the same time. */
+  readonly second: LoadClient;
   readonly size: Size;
   /** On a shard of the first node, and of the second one. */
   readonly nearMemory: string;
@@ -64,8 +67,9 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
   return inFolder(async (folder) => {
     const cluster = await Cluster.start(size, { folder, shards: SHARDS, workers, leaseMs });
     const client = LoadClient.start();
+    const second = LoadClient.start();
     try {
-      const parts = await partsOf({ cluster, client, size, leaseMs, grains });
+      const parts = await partsOf({ cluster, client, second, size, leaseMs, grains });
       const metrics: Figures = {};
       for (const step of stepsOf(size)) Object.assign(metrics, await step(parts));
       return {
@@ -74,6 +78,7 @@ async function run({ size }: Options): Promise<Measured | Skipped> {
       };
     } finally {
       client.stop();
+      second.stop();
       await cluster.stop();
     }
   });
@@ -87,7 +92,9 @@ function stepsOf(size: Size): readonly ((parts: Parts) => Promise<Figures>)[] {
 }
 
 /** Two nodes, and memories on all shards. */
-async function partsOf(known: Pick<Parts, 'cluster' | 'client' | 'size' | 'leaseMs' | 'grains'>): Promise<Parts> {
+async function partsOf(
+  known: Pick<Parts, 'cluster' | 'client' | 'second' | 'size' | 'leaseMs' | 'grains'>,
+): Promise<Parts> {
   const { cluster, size } = known;
   const near = await cluster.node('near');
   let far = near;
@@ -114,7 +121,10 @@ async function fill({ client, near, nearMemory, farMemory, grains }: Parts): Pro
   return {};
 }
 
-/** Recalls, one at a time: of a shard of the asked node, of another node's, and of the owner's through the other node. */
+/**
+ * Recalls, one at a time: of a shard of the asked node, of another node's, and of that one's shard through the other node. The last
+ * asks the other node for a shard of its own, which it answers by its copy of the control log.
+ */
 async function measureForwarding({ client, near, far, nearMemory, farMemory, size }: Parts): Promise<Figures> {
   const rounds = sized(size, { full: 7, quick: 5, smoke: 1 });
   const calls = sized(size, { full: 1_000, quick: 300, smoke: 10 });
@@ -125,6 +135,7 @@ async function measureForwarding({ client, near, far, nearMemory, farMemory, siz
     owner: p50(near, nearMemory),
     forwarded: p50(near, farMemory),
     other: p50(far, nearMemory),
+    other_owner: p50(far, farMemory),
   });
   // The first round warms up.
   const of = (name: string): number[] => turns[name]!.slice(1);
@@ -137,6 +148,9 @@ async function measureForwarding({ client, near, far, nearMemory, farMemory, siz
     other_node_p50_ms: median(of('other')),
     other_node_added_p50_ms: median(added('other')),
     other_node_added_min_ms: Math.min(...added('other')),
+    other_owner_p50_ms: median(of('other_owner')),
+    other_owner_added_p50_ms: median(added('other_owner')),
+    other_owner_added_min_ms: Math.min(...added('other_owner')),
   };
 }
 
@@ -230,7 +244,10 @@ interface Turn {
   readonly cores: Readonly<Record<'near' | 'far' | 'database' | 'client', number>>;
 }
 
-/** Single adds and batches over many memories, with one node and with both. All calls go to the node that runs the server. */
+/**
+ * Single adds and batches over many memories, with one node and with two. All calls go to the node that runs the server, or half of them
+ * to each of the `both`.
+ */
 async function measureThroughput(parts: Parts): Promise<Figures> {
   const { cluster, far, size } = parts;
   const rounds = sized(size, { full: 4, quick: 2, smoke: 1 });
@@ -239,21 +256,26 @@ async function measureThroughput(parts: Parts): Promise<Figures> {
   const batchGrains = sized(size, { full: 1_000, quick: 1_000, smoke: 5 });
   let seed = 2_000;
   const job = { protocol: 'grpc', connections: 4, memories: parts.memories } as const;
-  const take = (name: 'add' | 'batchAdd') => {
-    seed += 1;
+  const take = (name: 'add' | 'batchAdd', isOfBoth: boolean) => {
+    seed += 2;
+    const load = isOfBoth ? loadedBoth : loaded;
     return name === 'add'
-      ? loaded(parts, { ...job, what: name, inFlight: 256, calls: adds, seed }, 1)
-      : loaded(parts, { ...job, what: name, inFlight: 16, calls: batches, batchGrains, seed }, batchGrains);
+      ? load(parts, { ...job, what: name, inFlight: 256, calls: adds, seed }, 1)
+      : load(parts, { ...job, what: name, inFlight: 16, calls: batches, batchGrains, seed }, batchGrains);
   };
-  const after = (isDraining: boolean, name: 'add' | 'batchAdd') => async (): Promise<Turn> => {
-    await cluster.drain(far, isDraining);
-    return take(name);
-  };
+  const after =
+    (isDraining: boolean, name: 'add' | 'batchAdd', isOfBoth = false) =>
+    async (): Promise<Turn> => {
+      await cluster.drain(far, isDraining);
+      return take(name, isOfBoth);
+    };
   const turns = await inTurns<string, Turn>(rounds, {
     one_add: after(true, 'add'),
     one_batch: after(true, 'batchAdd'),
     two_add: after(false, 'add'),
     two_batch: after(false, 'batchAdd'),
+    both_add: after(false, 'add', true),
+    both_batch: after(false, 'batchAdd', true),
   });
   await cluster.drain(far, false);
   const metrics: Figures = {};
@@ -268,20 +290,56 @@ async function measureThroughput(parts: Parts): Promise<Figures> {
       );
   }
   for (const name of ['add', 'batch'])
-    metrics[`${name}_two_over_one_ratio`] = metrics[`two_${name}_grains_per_s`]! / metrics[`one_${name}_grains_per_s`]!;
+    for (const nodes of ['two', 'both'])
+      metrics[`${name}_${nodes}_over_one_ratio`] =
+        metrics[`${nodes}_${name}_grains_per_s`]! / metrics[`one_${name}_grains_per_s`]!;
   return metrics;
 }
 
-async function loaded({ cluster, client, near, far }: Parts, job: LoadJob, grainsPerCall: number): Promise<Turn> {
-  const counters = (): readonly number[] => [near.cpuUs() ?? Number.NaN, far.cpuUs() ?? Number.NaN, cluster.databaseCpuUs()]; // biome-ignore format: one row
-  let before = counters();
-  const load: ServedLoad = await client.run(near, job, () => {
-    before = counters();
+function countersOf({ cluster, near, far }: Parts): readonly number[] {
+  return [near.cpuUs() ?? Number.NaN, far.cpuUs() ?? Number.NaN, cluster.databaseCpuUs()];
+}
+
+async function loaded(parts: Parts, job: LoadJob, grainsPerCall: number): Promise<Turn> {
+  let before = countersOf(parts);
+  const load = await parts.client.run(parts.near, job, () => {
+    before = countersOf(parts);
   });
-  const us = load.seconds * 1_000_000;
-  const [ofNear, ofFar, ofDatabase] = counters().map((now, at) => (now - before[at]!) / us);
+  return turnOf(parts, { loads: [load], before, grainsPerCall });
+}
+
+/** Half of the calls go to each node, at the same time. */
+async function loadedBoth(parts: Parts, job: LoadJob, grainsPerCall: number): Promise<Turn> {
+  const { client, second, near, far } = parts;
+  const half = { ...job, connections: job.connections / 2, inFlight: job.inFlight / 2, calls: job.calls / 2 };
+  let before = countersOf(parts);
+  const loads = await Promise.all([
+    client.run(near, half, () => {
+      before = countersOf(parts);
+    }),
+    second.run(far, { ...half, seed: half.seed + 1 }),
+  ]);
+  return turnOf(parts, { loads, before, grainsPerCall });
+}
+
+function turnOf(
+  parts: Parts,
+  {
+    loads,
+    before,
+    grainsPerCall,
+  }: { readonly loads: readonly ServedLoad[]; readonly before: readonly number[]; readonly grainsPerCall: number },
+): Turn {
+  const us = Math.max(...loads.map(({ seconds }) => seconds)) * 1_000_000;
+  const [near, far, database] = countersOf(parts).map((now, at) => (now - before[at]!) / us);
+  const sumOf = (of: (load: ServedLoad) => number): number => loads.reduce((sum, load) => sum + of(load), 0);
   return {
-    perSecond: load.callsPerSecond * grainsPerCall,
-    cores: { near: ofNear!, far: ofFar!, database: ofDatabase!, client: (load.cpuUsPerCall * load.calls) / us },
+    perSecond: sumOf((load) => load.callsPerSecond) * grainsPerCall,
+    cores: {
+      near: near!,
+      far: far!,
+      database: database!,
+      client: sumOf(({ cpuUsPerCall, calls }) => cpuUsPerCall * calls) / us,
+    },
   };
 }
