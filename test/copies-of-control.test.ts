@@ -7,6 +7,7 @@ import { Database } from '../src/engine/log/postgres/database.ts';
 import { readFleet } from '../src/engine/log/postgres/fleet.ts';
 import { CONTROL_SHARD } from '../src/server/control/open.ts';
 import { GrpcClient } from './conformance/grpc-client.ts';
+import { EventClient } from './support/event-stream.ts';
 import { eventually } from './support/eventually.ts';
 import { testDatabase } from './support/postgres.ts';
 import { ask, type ServerProcess, startServerProcess } from './support/server-process.ts';
@@ -109,4 +110,55 @@ test('a node answers by its copy what needs no change of the control log, and pa
   await assert.rejects(grpc.call('Get', { hash: added.hash }), /MEM-E001/);
   assert.equal((await fetch(`${b.http}/health/live`)).status, 200);
   assert.equal((await fetch(`${b.http}/health`)).status, 200);
+
+  // Streams and long bodies go through the node, and changes of several partitions to the server.
+  const stream = await EventClient.open(`${b.http}/api/memories/m3/events`, { authorization: `Bearer ${KEY}` });
+  t.after(() => stream.close());
+  await asked(b, 'POST', '/memories/m3/add', belief('an event'));
+  await eventually('the stream has it', () => stream.frames.some(({ event }) => event !== 'ready'));
+  const text = `# Notes\n\n${'Ada drinks smoked tea. '.repeat(40_000)}`;
+  const form = new FormData();
+  form.append('file', new File([text], 'notes.md', { type: 'text/markdown' }));
+  const uploaded = await fetch(`${b.http}/api/memories/m4/extract-document`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+    body: form,
+  });
+  assert.equal(uploaded.status, 200);
+  assert.ok((await uploaded.text()).length > 400_000);
+  await asked(b, 'POST', '/memories', { id: 'parts', partitions: 2 });
+  const known = await metric(a, 'granary_requests_total', 'operation="add"');
+  await asked(b, 'POST', '/memories/parts/add', belief('of two partitions'));
+  assert.equal(await metric(a, 'granary_requests_total', 'operation="add"'), known + 1);
+  const found = await asked(b, 'POST', '/memories/parts/recall', { query: 'partitions', limit: 3 });
+  assert.equal(found.count, 1);
+
+  // The server learns which keys are used elsewhere.
+  const made = await asked(a, 'POST', '/auth/keys', { name: 'used', scopes: ['read', 'write'] });
+  await asked(b, 'POST', '/memories/m5/add', belief('used'), { authorization: `Bearer ${made.raw_key}` });
+  await eventually('the use is known', async () => {
+    const { keys } = await asked(a, 'GET', '/auth/keys');
+    return keys.some(
+      (key: { key_id: string; last_used_at?: number }) => key.key_id === made.key_id && key.last_used_at,
+    );
+  });
+});
+
+test('requests wait for the node that takes the control log over, also at that node itself', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const a = await set.start('a');
+  const b = await set.start('b', ['--single-port']);
+  await set.haveShards(a, b);
+  await copies(b);
+  await asked(b, 'POST', '/memories', { id: 'before' });
+  await a.kill();
+  const waiting = Array.from({ length: 8 }, (_, i) => ask(b, 'POST', '/memories', { id: `later-${i}` }));
+  const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+  assert.deepEqual([...new Set(statuses)], [201], `${statuses}`);
+  await eventually('all shards are served', async () => {
+    const answers = await Promise.all(statuses.map((_, i) => ask(b, 'POST', `/memories/later-${i}/add`, belief('x'))));
+    return answers.every(({ status }) => status < 300);
+  });
+  assert.equal(await b.stop(), 0);
 });

@@ -53,6 +53,14 @@ async function onPostgres(): Promise<Target> {
   return grpcTarget('gRPC, on PostgreSQL', GrpcClient.open(grpc, key), new HttpClient(http, key), 2);
 }
 
+/** A node that answers by a copy of the control log, and passes on what that is not enough for. */
+async function byCopy(): Promise<Target> {
+  const running = startTestServer({ shards: '4', workers: '1' }, { throughCopy: true });
+  SERVERS.set('copy', running);
+  const { http, key } = await running;
+  return httpTarget('HTTP, by a copy of the control log', new HttpClient(http, key), 1);
+}
+
 let pooled: Promise<readonly Target[]> | undefined;
 async function threads(at: number): Promise<Target> {
   pooled ??= threadsTargets({ shards: 4, workers: 2, partitions: [1, 4] });
@@ -70,7 +78,9 @@ const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   'gRPC without worker threads, 2 partitions': () => overGrpc(2, '0'),
   'HTTP on uWebSockets.js': () => overHttp('uws', 1),
   'HTTP on node:http, 2 partitions': () => overHttp('node', 2),
-  ...(NO_POSTGRES === undefined ? { 'gRPC, 2 partitions, on PostgreSQL': onPostgres } : {}),
+  ...(NO_POSTGRES === undefined
+    ? { 'gRPC, 2 partitions, on PostgreSQL': onPostgres, 'HTTP, by a copy of the control log': byCopy }
+    : {}),
 };
 
 after(async () => {

@@ -9,7 +9,7 @@ import type { RunningServer } from '../../src/server/running-server.ts';
 import type { ServerDeps } from '../../src/server/start/starting.ts';
 import { eventually } from './eventually.ts';
 import { memoryFolder } from './memory-files.ts';
-import { ON_POSTGRES, storeVariables, THROUGH_COPY } from './store.ts';
+import { ON_POSTGRES, storeVariables } from './store.ts';
 import { USED_THREADS } from './used-threads.ts';
 
 export interface TestServer extends RunningServer {
@@ -19,13 +19,13 @@ export interface TestServer extends RunningServer {
   readonly errors: readonly string[];
 }
 
-/** `flags` have the names of the config. */
+/** `flags` have the names of the config. `throughCopy`: a node that answers by its copy of the control log of another one. */
 export async function startTestServer(
   flags: Record<string, string> = {},
-  deps: ServerDeps & { readonly onPostgres?: boolean } = {},
+  deps: ServerDeps & { readonly onPostgres?: boolean; readonly throughCopy?: boolean } = {},
 ): Promise<TestServer> {
   const dataDir = memoryFolder();
-  const onPostgres = deps.onPostgres ?? ON_POSTGRES;
+  const onPostgres = deps.onPostgres ?? (ON_POSTGRES || deps.throughCopy === true);
   const errors: string[] = [];
   const config = readConfig(
     { dataDir, embedder: 'none', httpPort: '0', grpcPort: '0', shards: '2', workers: '1', ...flags },
@@ -33,7 +33,7 @@ export async function startTestServer(
   );
   const log = makeLog('error', { write: (line: string) => void errors.push(line) });
   try {
-    const beside = THROUGH_COPY && onPostgres ? await startBeside(config, flags, deps) : undefined;
+    const beside = deps.throughCopy === true ? await startBeside(config, flags, deps) : undefined;
     const server = await startServer(beside?.config ?? config, { log, threads: USED_THREADS, ...deps });
     await beside?.answersByCopy(server);
     const close = async (): Promise<void> => {

@@ -7,9 +7,6 @@ import { type PostgresInstance, sharedPostgres, type TestDatabase } from './post
 /** A setting of the run, in place of directories. */
 export const ON_POSTGRES = process.env['TEST_STORE'] === 'postgres';
 
-/** With TEST_THROUGH_COPY=1 too: each server is a node that answers by a copy of the control log, beside one that has it. */
-export const THROUGH_COPY = process.env['TEST_THROUGH_COPY'] === '1';
-
 /** Random bytes, which no warning takes for a pattern. */
 export const MASTER = 'd1c7a54fbe0f6b7d6a1fbe0f5c0a3f1e9b8d7c6a5f4e3d2c1b0a99887766554f';
 

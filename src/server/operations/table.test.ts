@@ -315,3 +315,13 @@ test('the OpenAPI document names every route, its scope and its schemas in outsi
 test('every input schema compiles, which a running server does only with the first request', () => {
   for (const { name, input } of OPERATIONS) assert.ok(Compile(input).IsAccelerated(), name);
 });
+
+test('any node answers what has no other effect than on shards, and nothing else', () => {
+  const everywhere = (isChange: boolean): string[] =>
+    OPERATIONS.filter(({ onAnyNode, mutates }) => onAnyNode !== false && mutates === isChange)
+      .map(({ name }) => name)
+      .sort();
+  assert.deepEqual(everywhere(true), ['accumulate', 'add', 'batch_add', 'cal', 'supersede']);
+  const reads = ['get', 'get_raw', 'health_live', 'history', 'list_grains', 'recall', 'recall_chain', 'search'];
+  assert.deepEqual(everywhere(false), reads);
+});
