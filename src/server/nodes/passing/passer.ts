@@ -10,6 +10,7 @@ import { respondError } from '../../http/errors.ts';
 import type { HttpHandler, HttpRequest, ResponseStream } from '../../http/listener.ts';
 import { type AnswerHead, type PassedKind, passedHead, type RequestHead, readPassed } from './messages.ts';
 import { PieceSender } from './pieces.ts';
+import { ReadRequest } from './read-request.ts';
 
 /** Answers all requests. */
 export interface Handlers {
@@ -39,6 +40,14 @@ export interface PasserOptions {
   readonly waitMs?: number | undefined;
 }
 
+/** The ways to answer a request. */
+interface Attempt {
+  readonly own: (handlers: Handlers) => Promise<void>;
+  readonly pass: (send: ChannelSend) => Promise<'answered' | 'refused'>;
+  readonly refuse: (error: EngineError) => void;
+  readonly aborted: AbortSignal;
+}
+
 const NOBODY = 'no node runs the server at the moment: another one is taking the control log over';
 const BROKEN = 'the connection to the node that runs the server broke: the request may or may not have run';
 
@@ -47,6 +56,8 @@ export class Passer {
   readonly #running = new Map<number, Passed>();
   #send: ChannelSend | undefined;
   #next = 0;
+  /** Requests that wait for an owner, or for its answer. */
+  #unanswered = 0;
   /** Requests that were passed on to another node. */
   count = 0;
 
@@ -110,21 +121,28 @@ export class Passer {
   }
 
   /** Tries again while nothing ran. */
-  async #attempt(how: {
-    readonly own: (handlers: Handlers) => Promise<void>;
-    readonly pass: (send: ChannelSend) => Promise<'answered' | 'refused'>;
-    readonly refuse: (error: EngineError) => void;
-    readonly aborted: AbortSignal;
-  }): Promise<void> {
-    if (this.#running.size >= PASSED_MAX) {
+  async #attempt(how: Attempt): Promise<void> {
+    if (this.#unanswered >= PASSED_MAX) {
       how.refuse(new EngineError('LIM-E001', 'too many requests wait for the node that runs the server'));
       return;
     }
+    this.#unanswered += 1;
+    try {
+      await this.#tryOn(how);
+    } finally {
+      this.#unanswered -= 1;
+    }
+  }
+
+  async #tryOn(how: Attempt): Promise<void> {
     const untilMs = performance.now() + (this.#options.waitMs ?? PASS_WAIT_MS);
     while (!how.aborted.aborted) {
       const own = this.#options.own();
       if (own !== undefined) return how.own(own);
-      if (this.#send !== undefined && (await how.pass(this.#send)) === 'answered') return;
+      if (this.#send !== undefined && (await how.pass(this.#send)) === 'answered') {
+        this.count += 1;
+        return;
+      }
       if (performance.now() >= untilMs) {
         how.refuse(new EngineError('STO-E002', NOBODY));
         return;
@@ -143,7 +161,6 @@ export class Passer {
       this.#running.get(id)?.gone();
     };
     const start = (passed: Passed): void => {
-      this.count += 1;
       this.#running.set(id, passed);
       aborted.addEventListener('abort', leave, { once: true });
       say('open', Buffer.from(JSON.stringify(head)));
@@ -277,62 +294,5 @@ function authorityOf(request: HttpRequest): string | undefined {
     return request.authority;
   } catch {
     return undefined;
-  }
-}
-
-/** A request whose body has been read already. */
-class ReadRequest implements HttpRequest {
-  readonly #request: HttpRequest;
-  readonly #taken: Promise<Uint8Array>;
-  constructor(request: HttpRequest, taken: Promise<Uint8Array>) {
-    this.#request = request;
-    this.#taken = taken;
-  }
-  get method(): string {
-    return this.#request.method;
-  }
-  get path(): string {
-    return this.#request.path;
-  }
-  get query(): string {
-    return this.#request.query;
-  }
-  get authority(): string | undefined {
-    return this.#request.authority;
-  }
-  get remoteAddress(): string {
-    return this.#request.remoteAddress;
-  }
-  get aborted(): AbortSignal {
-    return this.#request.aborted;
-  }
-  get headerList(): readonly string[] {
-    return this.#request.headerList;
-  }
-  header(name: string): string | undefined {
-    return this.#request.header(name);
-  }
-  only(name: string): string | undefined {
-    return this.#request.only(name);
-  }
-  joined(name: string): string | undefined {
-    return this.#request.joined(name);
-  }
-  async body(bytesMax: number): Promise<Uint8Array> {
-    const bytes = await this.#taken;
-    if (bytes.length > bytesMax) throw new EngineError('LIM-E003', `the body has more than ${bytesMax} bytes`);
-    return bytes;
-  }
-  respond(...given: Parameters<HttpRequest['respond']>): void {
-    this.#request.respond(...given);
-  }
-  whenOver(over: () => void): void {
-    this.#request.whenOver(over);
-  }
-  cut(): void {
-    this.#request.cut();
-  }
-  stream(...given: Parameters<HttpRequest['stream']>): ResponseStream {
-    return this.#request.stream(...given);
   }
 }
