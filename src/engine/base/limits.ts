@@ -397,6 +397,8 @@ export const PASSED_PIECE_BYTES = 262_144;
 export const PASSED_MAX = 10_000;
 /** How long a request waits for a node that can answer it; after that: STO-E002. */
 export const PASS_WAIT_MS = 20_000;
+/** How long the answers of a node that runs the server no more are waited for. */
+export const PASS_LEAVE_MS = 1_000;
 /** The pause between two attempts to pass a request on. */
 export const PASS_RETRY_MS = 25;
 /** Bytes of a greeting between nodes, and of any other frame; a longer one ends the connection. */

@@ -2,7 +2,7 @@
 // on to the node that runs the server, request by request.
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DRAIN_MS, NODE_REFUSED_MS_MAX, PASS_RETRY_MS } from '../../engine/base/limits.ts';
+import { DRAIN_MS, NODE_REFUSED_MS_MAX, PASS_LEAVE_MS, PASS_RETRY_MS } from '../../engine/base/limits.ts';
 import type { FleetNode } from '../../engine/log/postgres/fleet.ts';
 import { CHANNEL_PROTOCOL } from '../../shards/nodes/link/handshake.ts';
 import type { Peer } from '../../shards/nodes/link/peer.ts';
@@ -30,7 +30,7 @@ export class Following {
   readonly #replica = new ControlReplica();
   readonly #passer: Passer;
   /** The node that runs the server, and the connections to it: one for the copy, and one for requests, which may be long. */
-  #leader: { readonly id: string; readonly address: string; readonly peers: readonly Peer[] } | undefined;
+  #leader: { readonly id: string; readonly address: string; readonly peers: readonly [Peer, Peer] } | undefined;
   #server: CopyServer | undefined;
   #own: Handlers | undefined;
   /** Why this node could not listen, and when it tries again. */
@@ -95,7 +95,7 @@ export class Following {
     const known = this.#leader;
     if (known?.id === leader?.id && known?.address === leader?.address) return;
     this.#leader = undefined;
-    for (const peer of known?.peers ?? []) peer.close();
+    if (known !== undefined) void this.#leave(known.peers);
     if (leader === undefined) return;
     const { node } = this.#options;
     // Its records may be of before another node had the log.
@@ -115,6 +115,13 @@ export class Following {
     });
     const requests = node.connect(leader, (_, send) => this.#passer.open(send));
     this.#leader = { id: leader.id, address: leader.address, peers: [copy, requests] };
+  }
+
+  /** Answers may be on their way. */
+  async #leave([copy, requests]: readonly [Peer, Peer]): Promise<void> {
+    copy.close();
+    await this.#passer.leave(PASS_LEAVE_MS);
+    requests.close();
   }
 
   #report(): CopyReport | undefined {

@@ -4,8 +4,8 @@ import type { EngineError } from '../../../engine/base/errors.ts';
 
 /** To the owner: `open` (head as JSON), `aborted`, `unread` (error as JSON: the body did not come). */
 const TO_OWNER = ['open', 'aborted', 'unread'] as const;
-/** From it: `refused` (nothing ran), `want` (u32 bytes at most: the body), `answer` (head as JSON), `cut`. */
-const FROM_OWNER = ['refused', 'want', 'answer', 'cut'] as const;
+/** From it: `refused` (nothing ran: no more requests are wanted before `serving`, which is of no request), `want` (u32 bytes at most: the body), `answer` (head as JSON), `cut`. */
+const FROM_OWNER = ['refused', 'serving', 'want', 'answer', 'cut'] as const;
 /** Both ways: a `piece` of a body, the `last` one, and `more` for a piece that was taken. */
 const BOTH_WAYS = ['piece', 'last', 'more'] as const;
 const KINDS = [...TO_OWNER, ...FROM_OWNER, ...BOTH_WAYS] as const;

@@ -17,6 +17,7 @@ type Say = (kind: PassedKind, ...parts: readonly Uint8Array[]) => void;
 export class PassedRequests {
   readonly #log: Pick<Logger, 'error'>;
   #handlers: Handlers | undefined;
+  readonly #nodes = new Set<ChannelSend>();
   #running = 0;
   #idle: (() => void) | undefined;
 
@@ -27,6 +28,7 @@ export class PassedRequests {
   /** Requests are answered by these from now on. */
   serve(handlers: Handlers): void {
     this.#handlers = handlers;
+    for (const send of this.#nodes) send('passed', passedHead(0, 'serving'));
   }
 
   /** Refuses further requests, which wait at their nodes, and waits for those under way. */
@@ -46,6 +48,7 @@ export class PassedRequests {
       receive: (_, bytes) => {
         const message = readPassed(bytes);
         if (message === undefined) return;
+        this.#nodes.add(send);
         const { id, kind, body } = message;
         const say: Say = (to, ...parts) => send('passed', passedHead(id, to), ...parts);
         if (kind !== 'open') requests.get(id)?.receive(kind, body);
@@ -58,6 +61,7 @@ export class PassedRequests {
         }
       },
       ended: () => {
+        this.#nodes.delete(send);
         for (const incoming of requests.values()) incoming.abort();
       },
     };

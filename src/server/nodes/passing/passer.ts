@@ -34,6 +34,14 @@ export interface PassedOn {
   readonly taken?: Promise<Uint8Array> | undefined;
 }
 
+/** A connection to a node that runs the server, or did. */
+interface Connection {
+  readonly send: ChannelSend;
+  readonly running: Map<number, Passed>;
+  /** It takes no requests at the moment. */
+  refuses: boolean;
+}
+
 export interface PasserOptions {
   /** The handlers of this node while it runs the server itself. */
   readonly own: () => Handlers | undefined;
@@ -43,7 +51,7 @@ export interface PasserOptions {
 /** The ways to answer a request. */
 interface Attempt {
   readonly own: (handlers: Handlers) => Promise<void>;
-  readonly pass: (send: ChannelSend) => Promise<'answered' | 'refused'>;
+  readonly pass: (connection: Connection) => Promise<'answered' | 'refused'>;
   readonly refuse: (error: EngineError) => void;
   readonly aborted: AbortSignal;
 }
@@ -53,8 +61,7 @@ const BROKEN = 'the connection to the node that runs the server broke: the reque
 
 export class Passer {
   readonly #options: PasserOptions;
-  readonly #running = new Map<number, Passed>();
-  #send: ChannelSend | undefined;
+  #connection: Connection | undefined;
   #next = 0;
   /** Requests that wait for an owner, or for its answer. */
   #unanswered = 0;
@@ -65,23 +72,33 @@ export class Passer {
     this.#options = options;
   }
 
-  get isConnected(): boolean {
-    return this.#send !== undefined;
-  }
-
-  /** The connection to the owner has opened. */
+  /** The connection to the owner has opened: requests go over it from now on. */
   open(send: ChannelSend): Channel {
-    this.#send = send;
+    const connection: Connection = { send, running: new Map(), refuses: false };
+    this.#connection = connection;
     return {
       receive: (kind, bytes) => {
         const message = kind === 'passed' ? readPassed(bytes) : undefined;
-        if (message !== undefined) this.#running.get(message.id)?.receive(message.kind, message.body);
+        if (message === undefined) return;
+        // In the order in which they were sent, whenever the request learns of it.
+        if (message.kind === 'serving') connection.refuses = false;
+        if (message.kind === 'refused') connection.refuses = true;
+        connection.running.get(message.id)?.receive(message.kind, message.body);
       },
       ended: () => {
-        if (this.#send === send) this.#send = undefined;
-        for (const passed of [...this.#running.values()]) passed.lost();
+        if (this.#connection === connection) this.#connection = undefined;
+        for (const passed of [...connection.running.values()]) passed.lost();
       },
     };
+  }
+
+  /** Sends nothing more over the connection. Resolves when its requests are answered, at most after `ms`. */
+  async leave(ms: number): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    const untilMs = performance.now() + ms;
+    while (connection !== undefined && connection.running.size > 0 && performance.now() < untilMs)
+      await new Promise((resolve) => setTimeout(resolve, PASS_RETRY_MS));
   }
 
   /** Answers the request. */
@@ -92,7 +109,7 @@ export class Passer {
     };
     await this.#attempt({
       own: ({ http }) => Promise.resolve(http(taken === undefined ? request : new ReadRequest(request, taken))),
-      pass: (send) => this.#passHttp({ request, taken }, refuse, send),
+      pass: (connection) => this.#passHttp({ request, taken }, refuse, connection),
       refuse,
       aborted: request.aborted,
     });
@@ -108,8 +125,8 @@ export class Passer {
       own: async ({ grpc }) => {
         answer = await grpc(call);
       },
-      pass: async (send) => {
-        const given = await this.#passGrpc(call, send);
+      pass: async (connection) => {
+        const given = await this.#passGrpc(call, connection);
         if (given === 'refused') return 'refused';
         answer = given;
         return 'answered';
@@ -139,9 +156,12 @@ export class Passer {
     while (!how.aborted.aborted) {
       const own = this.#options.own();
       if (own !== undefined) return how.own(own);
-      if (this.#send !== undefined && (await how.pass(this.#send)) === 'answered') {
-        this.count += 1;
-        return;
+      const connection = this.#connection;
+      if (connection?.refuses === false) {
+        if ((await how.pass(connection)) === 'answered') {
+          this.count += 1;
+          return;
+        }
       }
       if (performance.now() >= untilMs) {
         how.refuse(new EngineError('STO-E002', NOBODY));
@@ -151,22 +171,22 @@ export class Passer {
     }
   }
 
-  #begin(send: ChannelSend, head: RequestHead, aborted: AbortSignal) {
+  #begin({ send, running }: Connection, head: RequestHead, aborted: AbortSignal) {
     this.#next = (this.#next + 1) % 0x1_0000_0000;
     const id = this.#next;
     const say = (kind: PassedKind, ...parts: readonly Uint8Array[]): void => send('passed', passedHead(id, kind), ...parts); // biome-ignore format: one row
     const body = new PieceSender(say);
     const leave = (): void => {
       say('aborted');
-      this.#running.get(id)?.gone();
+      running.get(id)?.gone();
     };
     const start = (passed: Passed): void => {
-      this.#running.set(id, passed);
+      running.set(id, passed);
       aborted.addEventListener('abort', leave, { once: true });
       say('open', Buffer.from(JSON.stringify(head)));
     };
     const end = (): void => {
-      this.#running.delete(id);
+      running.delete(id);
       aborted.removeEventListener('abort', leave);
       body.end();
     };
@@ -177,7 +197,7 @@ export class Passer {
   #passHttp(
     { request, taken }: PassedOn,
     refuse: (error: EngineError) => void,
-    send: ChannelSend,
+    connection: Connection,
   ): Promise<'answered' | 'refused'> {
     const { method, path, query, remoteAddress, headerList: headers } = request;
     const head: RequestHead = {
@@ -189,7 +209,7 @@ export class Passer {
       remoteAddress,
       headers,
     };
-    const { say, body, start, end } = this.#begin(send, head, request.aborted);
+    const { say, body, start, end } = this.#begin(connection, head, request.aborted);
     return new Promise((resolve) => {
       let bytesOf = taken;
       let answer: AnswerHead | undefined;
@@ -246,11 +266,11 @@ export class Passer {
     });
   }
 
-  #passGrpc(call: GrpcCall, send: ChannelSend): Promise<GrpcAnswer | 'refused'> {
+  #passGrpc(call: GrpcCall, connection: Connection): Promise<GrpcAnswer | 'refused'> {
     const { service, method, remoteAddress, headerList: headers, deadlineMs } = call;
     const leftMs = deadlineMs === undefined ? undefined : deadlineMs - steadyMs(systemClock);
     const head: RequestHead = { face: 'grpc', service, method, remoteAddress, headers, leftMs };
-    const { say, body, start, end } = this.#begin(send, head, call.aborted);
+    const { say, body, start, end } = this.#begin(connection, head, call.aborted);
     return new Promise((resolve) => {
       let answer: AnswerHead = { headers: [] };
       const pieces: Buffer[] = [];

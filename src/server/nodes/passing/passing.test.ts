@@ -1,12 +1,14 @@
 // Requests that one node passes on to another: both sides, joined by messages that are delivered one turn later.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { eventually } from '../../../../test/support/eventually.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
-import { PASSED_PIECE_BYTES, UPLOAD_BYTES_MAX } from '../../../engine/base/limits.ts';
+import { PASS_RETRY_MS, PASSED_PIECE_BYTES, UPLOAD_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { Channel, ChannelSend } from '../../../shards/nodes/link/channel.ts';
 import type { GrpcCall } from '../../grpc/front.ts';
 import { fakeRequest } from '../../http/fake-request.ts';
 import { type HttpRequest, RequestAborted } from '../../http/listener.ts';
+import { readPassed } from './messages.ts';
 import { PassedRequests } from './passed-requests.ts';
 import { type Handlers, Passer } from './passer.ts';
 
@@ -21,12 +23,14 @@ function setUp(handlers: Partial<Handlers> | undefined, own?: () => Handlers | u
   if (handlers !== undefined) owner.serve({ ...UNEXPECTED, ...handlers });
   const passer = new Passer({ own: own ?? (() => undefined), waitMs: 1_000 });
   let most = 0;
+  let opened = 0;
   const link: { near?: Channel; far?: Channel } = {};
   const deliver =
     (to: 'near' | 'far'): ChannelSend =>
     (kind, ...parts) => {
       const bytes = Buffer.concat(parts);
       most = Math.max(most, bytes.length);
+      if (readPassed(bytes)?.kind === 'open') opened += 1;
       setImmediate(() => link[to]?.receive(kind, bytes));
     };
   const join = (): void => {
@@ -40,7 +44,7 @@ function setUp(handlers: Partial<Handlers> | undefined, own?: () => Handlers | u
     near?.ended();
     far?.ended();
   };
-  return { owner, passer, join, cut, errors, most: () => most };
+  return { owner, passer, join, cut, errors, most: () => most, opened: () => opened };
 }
 
 test('a request goes to the owner with its headers and address, and its answer comes back', async () => {
@@ -165,7 +169,7 @@ test('a stream goes as fast as its caller reads, and ends with its caller', asyn
 
 test('a request that was not run waits for the next owner, and one that may have run is refused', async (t) => {
   let served: Handlers | undefined;
-  const { owner, passer, join, cut } = setUp(undefined, () => served);
+  const { owner, passer, join, cut, opened } = setUp(undefined, () => served);
   const early = fakeRequest({});
   const passing = passer.http({ request: early });
   await turns();
@@ -173,6 +177,9 @@ test('a request that was not run waits for the next owner, and one that may have
   join();
   await turns();
   assert.equal(early.response?.status, undefined, 'the other node does not run the server yet');
+  await eventually('it is asked', () => opened() > 0);
+  await new Promise((resolve) => setTimeout(resolve, 3 * PASS_RETRY_MS));
+  assert.equal(opened(), 1, 'not again, before it says that it does');
   owner.serve({ ...UNEXPECTED, http: (request) => request.respond(200, []) });
   await passing;
   assert.equal(early.response?.status, 200);
