@@ -78,9 +78,9 @@ export class Following {
       .catch((error: unknown) =>
         this.#options.starting.log.error({ err: error }, 'the listeners of this node did not close'),
       );
-    const { host } = this.#options.starting.config;
+    const { host, http10Port: http10 = 0 } = this.#options.starting.config;
     const { http, grpc } = this.#options.ports();
-    for (const port of new Set([http, grpc])) await isFree(host, port);
+    for (const port of new Set([http, grpc, http10])) if (port !== 0) await isFree(host, port);
   }
 
   /** The same, when the node ends: resolves when all is closed. */
