@@ -1,7 +1,7 @@
 // Admits callers: who asks, how often, with which rights, and about which memory. It runs before a request's body is read.
 import { EngineError } from '../engine/base/errors.ts';
 import { type Arrival, flagHeader, nameHeader } from './arrival.ts';
-import { type Authenticator, narrowed } from './auth/authenticate.ts';
+import { type Authenticator, type Caller, narrowed } from './auth/authenticate.ts';
 import { includesScope, type Principal, type Scope } from './auth/principal.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import { DEFAULT_MEMORY, type Memories, type MemoryRecord } from './control/memories.ts';
@@ -44,7 +44,7 @@ export class Admission {
 
   #admitAs(principal: Principal, needed: Scope, arrival: Arrival, headers: Record<string, string>): Admitted {
     const { operation } = arrival;
-    this.#limit(principal, arrival.remoteAddress, headers);
+    this.#limit(principal, arrival, headers);
     const mayCreate = operation.orMayCreateMemories && principal.createsMemories === true;
     if (!mayCreate) requireScope(principal, needed);
     const memory = operation.on === 'memory' ? this.#memoryOf(principal, arrival.memoryId) : undefined;
@@ -54,17 +54,17 @@ export class Admission {
   }
 
   #principalOf(arrival: Arrival): Principal | Promise<Principal> {
-    const { identity, remoteAddress } = arrival;
+    const { identity } = arrival;
     const known = identity === undefined ? undefined : this.#authenticator.recognise(identity);
     if (known !== undefined) return known;
     const authorization = arrival.header('authorization');
     const apiKey = arrival.header('x-api-key');
-    return this.#authenticator.authenticate({ authorization, apiKey, remoteAddress, identity });
+    return this.#authenticator.authenticate({ authorization, apiKey, from: arrival, identity });
   }
 
-  #limit(principal: Principal, address: string, headers: Record<string, string>): void {
+  #limit(principal: Principal, from: Caller, headers: Record<string, string>): void {
     if (this.#limiter === undefined) return;
-    const allowance = this.#limiter.take(limitedAs(principal, address));
+    const allowance = this.#limiter.take(limitedAs(principal, from));
     headers['x-ratelimit-limit'] = String(allowance.limit);
     headers['x-ratelimit-remaining'] = String(allowance.remaining);
     headers['x-ratelimit-reset'] = String(allowance.resetSeconds);
@@ -94,8 +94,8 @@ function withBindings(principal: Principal, namespace: string | undefined, userI
 }
 
 /** The name of the caller's bucket: a key, the subject of a token, or an address. */
-function limitedAs({ keyId, actor }: Principal, address: string): string {
-  return keyId ?? (actor === 'anonymous' ? `anonymous ${address}` : `token ${actor}`);
+function limitedAs({ keyId, actor }: Principal, from: Caller): string {
+  return keyId ?? (actor === 'anonymous' ? `anonymous ${from.remoteAddress}` : `token ${actor}`);
 }
 
 const PUBLIC: Principal = { actor: 'anonymous', scope: 'read' };

@@ -19,6 +19,7 @@ export interface Arrival {
    * about identity, rights or effects.
    */
   readonly header: (name: string) => string | undefined;
+  /** The caller's address, found when it is first read. */
   readonly remoteAddress: string;
   /** The same object for requests of equal headers on a connection, where the transport recognises them. */
   readonly identity?: object | undefined;

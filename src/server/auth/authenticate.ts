@@ -16,12 +16,18 @@ import type { TokenVerifier, Verified } from './tokens.ts';
 
 const API_KEY = /^g[rp]_/;
 
+export interface Caller {
+  /** Empty when the caller had disconnected before it was first read. */
+  readonly remoteAddress: string;
+}
+
 export interface Credentials {
   /** Value of `authorization`, from the header or the metadata. */
   readonly authorization: string | undefined;
   /** Value of the older header `X-API-Key`. */
   readonly apiKey: string | undefined;
-  readonly remoteAddress: string;
+  /** Its address is read only where a failure may count: behind proxies it is looked for in headers. */
+  readonly from: Caller;
   /** The object by which `recognise` knows the headers again. */
   readonly identity?: object | undefined;
 }
@@ -91,7 +97,7 @@ export class Authenticator {
     }
     if (this.#tokens === undefined || raw === '' || API_KEY.test(raw))
       throw this.#failure(
-        credentials,
+        credentials.from.remoteAddress,
         new EngineError(
           'AUT-E004',
           this.#keys === undefined
@@ -102,14 +108,16 @@ export class Authenticator {
     try {
       const token = this.#tokens.verify(raw);
       if (!(token instanceof Promise)) return this.#admitted(credentials, token);
+      // Read now: the caller may disconnect while the token is verified.
+      const { remoteAddress } = credentials.from;
       return token.then(
         (verified) => this.#admitted(credentials, verified),
         (error: unknown) => {
-          throw this.#failure(credentials, error);
+          throw this.#failure(remoteAddress, error);
         },
       );
     } catch (error) {
-      throw this.#failure(credentials, error);
+      throw this.#failure(credentials.from.remoteAddress, error);
     }
   }
 
@@ -158,7 +166,7 @@ export class Authenticator {
   }
 
   /** Counts a refusal against the caller's address. An issuer that does not answer is not the caller's failure. */
-  #failure({ remoteAddress }: Credentials, error: unknown): unknown {
+  #failure(remoteAddress: string, error: unknown): unknown {
     if (!(error instanceof EngineError) || error.code !== 'AUT-E004') return error;
     this.#failed += 1;
     if (this.#failures.take(remoteAddress).granted) return error;

@@ -25,7 +25,7 @@ function opened(): { readonly keys: Keys; readonly authenticator: Authenticator;
 const from = (raw: string, identity: object) => ({
   authorization: `Bearer ${raw}`,
   apiKey: undefined,
-  remoteAddress: '127.0.0.1',
+  from: { remoteAddress: '127.0.0.1' },
   identity,
 });
 

@@ -140,7 +140,9 @@ export class McpFront {
         memoryId: memoryOf(request),
         requestId: request.header('x-request-id'),
         header: (name) => request.only(name),
-        remoteAddress: proxies.clientOf(request),
+        get remoteAddress() {
+          return proxies.clientOf(request);
+        },
         route: { verb: request.method, path: PATH },
       },
       {

@@ -174,7 +174,11 @@ function reflectionFor(authenticator: Authenticator, proxies: TrustedProxies): G
     const caller = await authenticator.authenticate({
       authorization: call.only('authorization'),
       apiKey: call.only('x-api-key'),
-      remoteAddress: proxies.clientOf(call),
+      from: {
+        get remoteAddress() {
+          return proxies.clientOf(call);
+        },
+      },
     });
     if (!includesScope(caller, 'read')) throw new EngineError('AUT-E001', 'this call needs a key with the scope read');
   };
