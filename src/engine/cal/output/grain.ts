@@ -8,6 +8,8 @@ export interface CalGrain {
   readonly grainType: string;
   /** As in answers: the service's names, with default values, times in seconds. */
   readonly fields: JsonObject;
+  /** The sentence of all its fields, where a worker made it: reading heavy fields costs the main thread much. */
+  readonly text?: string;
   readonly createdAtMs: number;
   readonly namespace: string;
   readonly userId?: string;

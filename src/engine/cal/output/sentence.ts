@@ -14,7 +14,7 @@ import { textOfGrain } from './projection.ts';
 /** The parts of a grain that a sentence is made of. `fields` are an answer's, with the service's names. */
 export type Told = Pick<CalGrain, 'grainType' | 'fields'>;
 
-/** A grain that may have its sentence already. */
+/** A grain that may have its sentence already, made of these fields. */
 export type PerhapsTold = Told & { readonly text?: string | undefined };
 
 /** Functions that make the sentence, by type. */
@@ -35,8 +35,8 @@ const SENTENCES: Readonly<Record<GrainType, (grain: CalGrain) => string>> = {
  * The sentence of a grain of any type, unknown types included: one line of at most SENTENCE_CHARS_MAX characters; an
  * ellipsis ends one that was cut. Never empty: a grain without words shows its type.
  */
-export function sentenceOf(told: Told): string {
-  return clipped(uncutSentence(told)) || told.grainType;
+export function sentenceOf(told: PerhapsTold): string {
+  return told.text ?? (clipped(uncutSentence(told)) || told.grainType);
 }
 
 /** The sentence as long as it is, with line breaks; empty for a grain without words. */

@@ -4,11 +4,12 @@ import type { GrainView } from '../../calls/grain.ts';
 import type { CalGrain } from '../output/grain.ts';
 
 export function calGrain(view: GrainView, score: number): CalGrain {
-  const { hash, grainType, fields, createdAtMs, namespace, userId, supersededBy } = view;
+  const { hash, grainType, fields, text, createdAtMs, namespace, userId, supersededBy } = view;
   return defined({
     hash,
     grainType,
     fields,
+    text,
     createdAtMs,
     namespace,
     score,

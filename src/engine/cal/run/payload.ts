@@ -71,12 +71,13 @@ export interface Shown {
 /** A grain of an answer. Its sentence tells no more than the fields that are shown. */
 export function grainJson(grain: CalGrain, { select, options, why }: Shown): JsonObject {
   const { grainType } = grain;
-  const fields = select === undefined ? shownFields(grain.fields) : selected(grain, select);
+  const isWhole = select === undefined;
+  const fields = isWhole ? shownFields(grain.fields) : selected(grain, select);
   const shown: JsonObject = {
     hash: shownHash(grain.hash),
     grain_type: grainType,
     score: grain.score,
-    text: sentenceOf({ grainType, fields }),
+    text: sentenceOf({ grainType, fields, text: isWhole ? grain.text : undefined }),
     fields,
   };
   if (has(options, 'superseded'))
@@ -109,16 +110,18 @@ export function versionJson(
     readonly hash: string;
     readonly grainType: string;
     readonly fields: JsonObject;
+    /** As in `CalGrain`. */
+    readonly text?: string | undefined;
     readonly createdAt: number;
   },
   supersededBy: string | undefined,
 ): JsonObject {
-  const { grainType } = version;
+  const { grainType, text } = version;
   const fields = shownFields(version.fields);
   return {
     hash: shownHash(version.hash),
     grain_type: grainType,
-    text: sentenceOf({ grainType, fields }),
+    text: sentenceOf({ grainType, fields, text }),
     fields,
     created_at: version.createdAt,
     superseded_by: supersededBy === undefined ? null : shownHash(supersededBy),
