@@ -5,6 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Database } from '../../src/engine/log/postgres/database.ts';
+import { readFleet } from '../../src/engine/log/postgres/fleet.ts';
 import { eventually } from '../support/eventually.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
@@ -13,6 +15,8 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const MASTER = 'c0ffee0123456789'.repeat(4);
 const KEY = `gr_${randomBytes(32).toString('hex')}`;
+const SHARDS = 4;
+/** Any two of the shards hold some of them. */
 const MEMORIES = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'];
 /** An answer that does not come by then is none. */
 const PATIENCE_MS = 1_500;
@@ -25,7 +29,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Node a has the control log; b reaches it through the proxy. */
+/** Node a has the control log; b reaches it through the proxy. Each has half of the other shards. */
 async function setUp(t: TestContext) {
   const found = await testDatabase(t);
   if (found === undefined) return undefined;
@@ -33,7 +37,7 @@ async function setUp(t: TestContext) {
   const start = async (name: string, flags: readonly string[]): Promise<ServerProcess> => {
     const server = await startServerProcess({
       directory: join(root, name),
-      flags: ['--shards', '4', '--workers', '1', '--store-lease-ms', '20000', ...flags],
+      flags: ['--shards', String(SHARDS), '--workers', '1', '--store-lease-ms', '20000', ...flags],
       env: { GRANARY_STORE: found.url, GRANARY_MASTER_KEY: MASTER, GRANARY_BOOTSTRAP_KEY: KEY },
     });
     t.after(() => server.kill());
@@ -44,6 +48,13 @@ async function setUp(t: TestContext) {
   const a = await start('a', ['--node-listen', `127.0.0.1:${port}`, '--advertise', `127.0.0.1:${proxy.port}`]);
   for (const id of MEMORIES) assert.equal((await ask(a, 'POST', '/memories', { id })).status, 201);
   const b = await start('b', ['--node-listen', '127.0.0.1:0']);
+  const database = await Database.open(found.url);
+  await eventually('the shards are spread', async () => {
+    const { nodes, shards } = await readFleet(database);
+    const ofB = nodes.find(({ httpPort }) => httpPort === Number(new URL(b.http).port))?.id;
+    return shards.filter(({ owner, leaseMs }) => owner === ofB && leaseMs > 0).length === SHARDS / 2;
+  });
+  await database.close();
   return { a, b, proxy };
 }
 
