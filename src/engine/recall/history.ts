@@ -76,14 +76,14 @@ function chainOf(store: Store, memory: Memory, ordinal: Ordinal): Ordinal[] {
     chain.push(at);
   };
   for (let at = ordinal; ; ) {
-    const earlier = store.predecessor(memory.number, at)?.oldOrdinal;
+    const earlier = store.status.predecessor(memory.number, at)?.oldOrdinal;
     if (earlier === undefined) break;
     meet(earlier);
     at = earlier;
   }
   chain.reverse();
   for (let at = ordinal; ; ) {
-    const later = store.supersession(memory.number, at)?.newOrdinal;
+    const later = store.status.supersession(memory.number, at)?.newOrdinal;
     if (later === undefined) break;
     meet(later);
     at = later;

@@ -23,9 +23,9 @@ export function* goalNodes(session: SessionPlaces, { named }: GoalTreeAsked): Sl
   const goalNamed = (hash: string): Ordinal | undefined => {
     let tip = store.findOrdinal(memory.number, hash);
     if (tip === undefined) return undefined;
-    for (let next = store.supersession(memory.number, tip); next !== undefined; ) {
+    for (let next = store.status.supersession(memory.number, tip); next !== undefined; ) {
       tip = next.newOrdinal;
-      next = store.supersession(memory.number, tip);
+      next = store.status.supersession(memory.number, tip);
     }
     return here.has(tip) ? tip : undefined;
   };

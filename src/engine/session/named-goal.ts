@@ -14,9 +14,9 @@ export function namedGoal(store: Store, memory: Memory, context: CallContext, ha
   const named = store.findOrdinal(memory.number, hash);
   if (named === undefined || readable(store, memory, context, named) === undefined) return undefined;
   const versions = [named];
-  for (let next = store.supersession(memory.number, named); next !== undefined; ) {
+  for (let next = store.status.supersession(memory.number, named); next !== undefined; ) {
     versions.push(next.newOrdinal);
-    next = store.supersession(memory.number, next.newOrdinal);
+    next = store.status.supersession(memory.number, next.newOrdinal);
   }
   // The newest version may be forgotten, or hidden from the caller. At least the named one is readable.
   const tip = versions.at(-1)!;

@@ -19,7 +19,7 @@ import type { KeyStore } from '../keys/key-store.ts';
 import type { Log, Sequence } from '../log/log.ts';
 import { type GrainHead, nameInHead, peekedHead, peekedName } from '../record/grain-head.ts';
 import { grainName } from '../record/grain-name.ts';
-import type { GrainRecord, SettingRecord, StatusRecord, VerificationState } from '../record/record.ts';
+import type { GrainRecord, SettingRecord } from '../record/record.ts';
 import { decodeRecord } from '../record/record-codec.ts';
 import { AddressMemo } from './address-memo.ts';
 import { DamageNotes } from './damage-notes.ts';
@@ -27,6 +27,7 @@ import { DueGoals } from './due-goals.ts';
 import { ErasedAddresses } from './erased-addresses.ts';
 import { EventBell } from './event-bell.ts';
 import { EventRecords } from './event-records.ts';
+import { GrainStatus } from './grain-status.ts';
 import type { Memory } from './memory.ts';
 import { NameMemo } from './name-memo.ts';
 import { NamedKeys } from './named-keys.ts';
@@ -39,12 +40,6 @@ import type { Uploads } from './uploads.ts';
 
 /** Bad records that health lists. More are only counted. */
 const QUARANTINE_NAMES_MAX = 100;
-
-/** A further source of a known grain, and its record. */
-export interface FurtherSource {
-  readonly sequence: Sequence;
-  readonly name: string;
-}
 
 export class Store {
   readonly log: Log;
@@ -96,6 +91,8 @@ export class Store {
   readonly counters = new ShardCounters();
   /** The stages of traced calls. */
   readonly stageTimes = new StageTimes();
+  /** The records that say what became of a grain. */
+  readonly status = new GrainStatus(this);
   /** The keys of users and scopes. */
   readonly namedKeys = new NamedKeys(this);
   /** Finds the audit records that hold events. */
@@ -268,7 +265,7 @@ export class Store {
 
   /** The address of a grain without opening it, or undefined when its record is gone or unreadable, or it is erased. */
   addressAt(ordinal: Ordinal): Address | undefined {
-    const bytes = this.#readRecord(ordinal);
+    const bytes = this.readRecord(ordinal);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     return record?.kind === 'grain' ? this.addressOf(record) : undefined;
   }
@@ -306,7 +303,7 @@ export class Store {
   #headAt(ordinal: Ordinal): GrainHead | undefined {
     const { log } = this;
     if (log.peek !== undefined) return log.peek(ordinal, peekedHead);
-    const bytes = this.#readRecord(ordinal);
+    const bytes = this.readRecord(ordinal);
     return bytes === undefined ? undefined : peekedHead(Buffer.from(bytes));
   }
 
@@ -327,7 +324,7 @@ export class Store {
     if (this.index.removed.get(ordinal)) return undefined;
     const kept = this.opened.get(memory.number, ordinal);
     if (kept !== undefined) return this.#opened(ordinal, kept);
-    const bytes = this.#readRecord(ordinal);
+    const bytes = this.readRecord(ordinal);
     if (bytes === undefined) return undefined;
     const record = decodeRecord(bytes);
     assert(record.kind === 'grain' && record.memory === memory.number, 'an ordinal names a grain of its memory');
@@ -358,7 +355,7 @@ export class Store {
     const stored = this.readShown(memory, ordinal);
     if (stored !== undefined) return stored;
     if (this.index.removed.get(ordinal)) throw new EngineError('MEM-E001');
-    const bytes = this.#readRecord(ordinal);
+    const bytes = this.readRecord(ordinal);
     const record = bytes === undefined ? undefined : decodeRecord(bytes);
     if (record?.kind === 'grain' && this.isErased(record)) throw new EngineError('MEM-E006');
     throw new EngineError('STO-E001', `the record of this grain is damaged (sequence ${ordinal})`);
@@ -383,48 +380,6 @@ export class Store {
     return { blob, address };
   }
 
-  /** The version link that superseded `ordinal`, or undefined while it is current. */
-  supersession(memory: number, ordinal: Ordinal): StatusRecord | undefined {
-    if (!this.index.superseded.get(ordinal)) return undefined;
-    return this.#status(memory, 'status', ordinal, (record) => record.newOrdinal !== 0);
-  }
-
-  /** The version link that made `ordinal` a new version, or undefined for the root of a chain. */
-  predecessor(memory: number, ordinal: Ordinal): StatusRecord | undefined {
-    return this.#status(memory, 'predecessor', ordinal, () => true);
-  }
-
-  /** The newest verification flag of a grain; '' when none was ever set. */
-  verification(ordinal: Ordinal): VerificationState {
-    return this.index.verificationOf(ordinal) ?? '';
-  }
-
-  /** Records of the further sources of the grain at `ordinal`, in the order of their arrival. */
-  furtherSources(memory: number, ordinal: Ordinal): FurtherSource[] {
-    const sources: FurtherSource[] = [];
-    for (const part of this.parts(memory))
-      for (const sequence of part.keyed('furtherSource', ordinal)) {
-        if (this.index.removed.get(sequence)) continue;
-        const bytes = this.#readRecord(sequence);
-        const record = bytes === undefined ? undefined : decodeRecord(bytes);
-        if (record?.kind === 'furtherSource') sources.push({ sequence, name: record.name });
-      }
-    return sources;
-  }
-
-  #status(memory: number, kind: 'status' | 'predecessor', ordinal: Ordinal, wanted: (record: StatusRecord) => boolean) {
-    const parts = this.parts(memory);
-    for (let i = parts.length - 1; i >= 0; i--) {
-      const sequences = parts[i]!.keyed(kind, ordinal);
-      for (let j = sequences.length - 1; j >= 0; j--) {
-        const bytes = this.log.read(sequences[j]!);
-        const record = bytes === undefined ? undefined : decodeRecord(bytes);
-        if (record?.kind === 'status' && wanted(record)) return record;
-      }
-    }
-    return undefined;
-  }
-
   /** The head of the memory's audit chain as committed, and the number of its newest event. */
   auditHead(memory: number): TrailEnd {
     return this.#trailEnds.get(memory);
@@ -438,7 +393,8 @@ export class Store {
     if (events > 0) this.eventBell.ring(memory);
   }
 
-  #readRecord(ordinal: Ordinal): Uint8Array | undefined {
+  /** The bytes of a record. Undefined when there is none, or when it cannot be read, which quarantines it. */
+  readRecord(ordinal: Ordinal): Uint8Array | undefined {
     try {
       return this.#readOrName(ordinal);
     } catch {

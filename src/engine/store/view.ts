@@ -10,7 +10,7 @@ import type { StoredGrain } from './stored-grain.ts';
 /** The grain with default `fields` and its version links. */
 export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): GrainView {
   const { grain, ordinal } = stored;
-  const link = store.supersession(memory.number, ordinal);
+  const link = store.status.supersession(memory.number, ordinal);
   const successor = link === undefined ? undefined : memory.trail.addressNamed(link.newName);
   const predecessor = predecessorAddress(store, memory, stored);
   const fields = shownFields(store, stored, { predecessor, successor });
@@ -38,7 +38,7 @@ function shownFields(
   { predecessor, successor }: { readonly predecessor: string | undefined; readonly successor: string | undefined },
 ): JsonObject {
   const fields = toApi(stored.grain, predecessor === undefined ? {} : { predecessor });
-  const verification = store.verification(stored.ordinal);
+  const verification = store.status.verification(stored.ordinal);
   if (verification !== '') fields['verification_status'] = verification;
   if (successor !== undefined) fields['superseded_by'] = successor;
   return fields;
@@ -49,14 +49,14 @@ function predecessorAddress(store: Store, memory: Memory, stored: StoredGrain): 
   const sources = stored.grain.fields['derived_from'];
   const last = Array.isArray(sources) ? sources[sources.length - 1] : undefined;
   if (typeof last !== 'string') return undefined;
-  const link = store.predecessor(memory.number, stored.ordinal);
+  const link = store.status.predecessor(memory.number, stored.ordinal);
   if (link === undefined) return undefined;
   // An upsert that replaced another grain has only sources of its own.
   const there = store.addressAt(link.oldOrdinal);
   if (there !== undefined) return there;
   // A removed predecessor leaves only its hash among the sources, unless an erasure removed that too. Then the last
   // source is another grain.
-  const before = store.predecessor(memory.number, link.oldOrdinal);
+  const before = store.status.predecessor(memory.number, link.oldOrdinal);
   if (before !== undefined) return memory.trail.addressNamed(before.newName) === last ? last : undefined;
   return isRedacted(stored.grain.fields) ? undefined : last;
 }

@@ -11,7 +11,7 @@ import { pseudonym } from './pseudonym.ts';
 
 /** The group of the write. */
 interface Writing {
-  readonly store: Pick<Store, 'chainDepths' | 'predecessor'>;
+  readonly store: Pick<Store, 'chainDepths' | 'status'>;
   overlay(memory: Memory): Overlay;
   audit(memory: Memory, draft: AuditDraft): void;
   onPublish(step: () => void): void;
@@ -43,7 +43,7 @@ function versionsUpTo(group: Writing, memory: Memory, ordinal: Ordinal): number 
   for (let at: Ordinal | undefined = ordinal; at !== undefined && above <= DEEP_CHAIN_CRITICAL; above++) {
     const known = group.overlay(memory).chainDepths.get(at) ?? group.store.chainDepths.get(at);
     if (known !== undefined) return known + above;
-    at = group.store.predecessor(memory.number, at)?.oldOrdinal;
+    at = group.store.status.predecessor(memory.number, at)?.oldOrdinal;
   }
   return above;
 }

@@ -116,7 +116,7 @@ export class Group {
   next(memory: Memory, ordinal: Ordinal): Ordinal | undefined {
     return (
       this.peek(memory)?.supersededBy.get(ordinal)?.ordinal ??
-      this.store.supersession(memory.number, ordinal)?.newOrdinal
+      this.store.status.supersession(memory.number, ordinal)?.newOrdinal
     );
   }
 
@@ -247,7 +247,7 @@ export class Group {
     ordinal: Ordinal,
   ): { readonly sequence?: Sequence | undefined; readonly name: string }[] {
     const overlay = this.peek(memory);
-    const committed = this.store.furtherSources(memory.number, ordinal);
+    const committed = this.store.status.furtherSources(memory.number, ordinal);
     const planned = overlay?.furtherSources.get(ordinal) ?? [];
     return [
       ...committed.filter(({ sequence }) => overlay?.droppedSources.has(sequence) !== true),
@@ -288,7 +288,7 @@ export class Group {
     const sources: Sequence[] = [];
     for (const ordinal of ordinals) {
       this.#removals.push(ordinal);
-      for (const { sequence } of this.store.furtherSources(memory.number, ordinal)) sources.push(sequence);
+      for (const { sequence } of this.store.status.furtherSources(memory.number, ordinal)) sources.push(sequence);
     }
     if (sources.length > 0) this.dropFurtherSources(memory, sources);
     // Computed now: without their keys it would be impossible.

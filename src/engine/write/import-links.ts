@@ -76,7 +76,7 @@ function stateOf(
   const state = VERIFICATION_STATES.find((name) => name === verificationStatus);
   if (state === undefined || state === '' || state === 'unverified') return undefined;
   const rankOf = (name: VerificationState): number => VERIFICATION_STATES.indexOf(name);
-  const known = group.store.verification(ordinal);
+  const known = group.store.status.verification(ordinal);
   if (rankOf(known) > rankOf(state))
     throw new EngineError('MEM-E002', `this memory has the grain as ${known}, and keeps that`);
   return known === state ? undefined : state;

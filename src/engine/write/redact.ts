@@ -82,7 +82,7 @@ export function redactSuccessors(
   const removed = new Set<Ordinal>();
   let redacted = 0;
   for (const ordinal of erased) {
-    const next = store.supersession(memory.number, ordinal)?.newOrdinal;
+    const next = store.status.supersession(memory.number, ordinal)?.newOrdinal;
     if (next === undefined || going.has(next) || removed.has(next) || store.index.removed.get(next)) continue;
     if (
       replaceTip(group, memory, next, ({ grain }) =>
@@ -149,7 +149,7 @@ function replaceTip(
   if (prepared === undefined || group.findOrdinal(memory, prepared.address) !== undefined) return false;
   const planned = group.addGrain(memory, prepared);
   group.supersede(memory, ordinal, planned);
-  const verification = store.verification(ordinal);
+  const verification = store.status.verification(ordinal);
   if (verification !== '') group.setVerification(memory, planned.ordinal, verification);
   return true;
 }
@@ -183,7 +183,7 @@ function sourcesLeft(
   going: ReadonlySet<Ordinal>,
 ): readonly Value[] {
   const sources = Array.isArray(fields['derived_from']) ? fields['derived_from'] : [];
-  const before = store.predecessor(memory.number, ordinal)?.oldOrdinal;
+  const before = store.status.predecessor(memory.number, ordinal)?.oldOrdinal;
   const gone = before !== undefined && going.has(before) ? store.addressAt(before) : undefined;
   return gone === undefined ? sources : sources.filter((source) => source !== gone);
 }

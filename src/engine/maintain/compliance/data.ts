@@ -138,7 +138,7 @@ class Tally {
     const { counts } = this;
     counts.beliefs += 1;
     if ((numberOf(fields['confidence']) ?? 1) < LOW_CONFIDENCE) counts.lowConfidence += 1;
-    const state = this.#store.verification(ordinal);
+    const state = this.#store.status.verification(ordinal);
     if (state === 'contested' || state === 'retracted') counts.contradicted += 1;
     else if (counts.beliefs <= COMPARED_MAX && hasRival(this.#store, this.#memory.number, fields))
       counts.contradicted += 1;

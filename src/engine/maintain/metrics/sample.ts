@@ -63,7 +63,7 @@ export function* openBeliefs(store: Store, memory: Memory, drawn: readonly Drawn
     const { subject, relation, object } = triple(stored.grain);
     if (subject === undefined || relation === undefined || object === undefined) continue;
     const { fields } = stored.grain;
-    const state = store.verification(ordinal);
+    const state = store.status.verification(ordinal);
     const contested = state === 'contested' || state === 'retracted';
     const [namespace, user] = [textOf(fields['namespace']), textOf(fields['user_id'])];
     beliefs.push({ head, namespace, user, subject, relation, object, contested });

@@ -61,9 +61,9 @@ function ordinalsAfter(
 }
 
 function statusOf(store: Store, memory: Memory, ordinal: Ordinal): Omit<ExportedGrain, 'hash' | 'blob'> {
-  const successor = store.supersession(memory.number, ordinal);
+  const successor = store.status.supersession(memory.number, ordinal);
   const address = successor === undefined ? undefined : memory.trail.addressNamed(successor.newName);
-  const verification = store.verification(ordinal);
+  const verification = store.status.verification(ordinal);
   return defined({
     supersededBy: address,
     systemValidToMs: address === undefined ? undefined : successor?.atMs,

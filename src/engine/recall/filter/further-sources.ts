@@ -33,7 +33,7 @@ function shownFurtherSources(
   caller: CallContext | undefined,
   ordinal: Ordinal,
 ): string[] {
-  const kept = store.furtherSources(memory.number, ordinal);
+  const kept = store.status.furtherSources(memory.number, ordinal);
   if (kept.length === 0) return [];
   const shown = hashesShown(store, memory, caller);
   return kept
