@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import { communitiesOf } from '../../console/src/pages/graph/communities.ts';
 import { Random } from '../support/random.ts';
 
 const WORKER = new URL('../../console/src/pages/graph/layout-worker.ts', import.meta.url);
@@ -68,4 +69,28 @@ test('circles of nodes lie together, though the graph came in two parts, and the
   });
   const ratio = within / mean(() => distance(node(), node()));
   assert.ok(ratio < 0.5, `nodes of a circle are ${ratio} as far apart as any two`);
+});
+
+test('communities lie within circles of nodes, and are the same each time', () => {
+  const edges = edgesOf(new Random(6));
+  const { of, count } = communitiesOf(NODES, edges);
+  assert.ok(count < NODES / 3, `${count} communities`);
+  const sizes = new Map<number, Map<number, number>>();
+  for (const [node, community] of of.entries()) {
+    const circles = sizes.get(community) ?? new Map<number, number>();
+    const circle = Math.floor(node / CIRCLE_NODES);
+    circles.set(circle, (circles.get(circle) ?? 0) + 1);
+    sizes.set(community, circles);
+  }
+  const inTheLargest = [...sizes.values()].reduce((sum, circles) => sum + Math.max(...circles.values()), 0);
+  assert.ok(inTheLargest > 0.8 * NODES, `${inTheLargest} nodes are in a community of their circle`);
+  assert.deepEqual(communitiesOf(NODES, edges), { of, count });
+});
+
+test('nodes without edges, loops and double edges make communities', () => {
+  assert.deepEqual(communitiesOf(0, new Uint32Array()), { of: new Uint32Array(), count: 0 });
+  assert.deepEqual([...communitiesOf(3, new Uint32Array()).of], [0, 1, 2]);
+  const { of, count } = communitiesOf(4, Uint32Array.of(0, 0, 1, 2, 2, 1, 3, 3));
+  assert.equal(count, 3);
+  assert.equal(of[1], of[2]);
 });

@@ -1,7 +1,11 @@
 // Lays out a graph away from the page: ForceAtlas2 in slices, whose places it sends as it goes. It begins when the graph is
 // complete: what is laid out earlier takes time from reading the rest. The graph may grow again.
+//
+// A large graph is laid out on two levels (Walshaw 2003): first its communities, as few heavy nodes, then the nodes, which begin
+// around the place of their community. Single nodes alone would need hundreds of iterations to find to their neighbours.
 import defaults from 'graphology-layout-forceatlas2/defaults.js';
 import iterate from 'graphology-layout-forceatlas2/iterate.js';
+import { communitiesOf } from './communities.ts';
 
 /** New nodes and edges of the graph. */
 export interface LayoutTask {
@@ -22,8 +26,15 @@ export interface Layout {
 
 /** The layout ends after the first number of iterations; after the second one if it has taken this time. */
 const ITERATIONS_MAX = 300;
-const ITERATIONS_MIN = 40;
-const TIME_MS = 1_400;
+const ITERATIONS_MIN = 20;
+const TIME_MS = 700;
+/** The layout of communities ends after one of these. */
+const COARSE_ITERATIONS = 300;
+const COARSE_MS = 200;
+/** Radius, in units of the layout, that a node of mass 1 needs around the place of its community. */
+const ROOM = 3;
+/** Turns of this angle, in radians, never meet. */
+const GOLDEN_ANGLE = 2.399_963;
 /** Time between two reports. */
 const REPORT_MS = 400;
 /** From this number of nodes on, the forces of far nodes are added up. */
@@ -77,22 +88,9 @@ function grown(array: Float32Array<ArrayBuffer>, by: number): Float32Array<Array
 
 async function run(): Promise<void> {
   let reported = performance.now();
+  if (nodes.length / NODE > MANY_NODES) placeByCommunity();
   while (!isDone()) {
-    const many = nodes.length / NODE > MANY_NODES;
-    iterate(
-      {
-        ...defaults,
-        strongGravityMode: true,
-        gravity: 0.05,
-        scalingRatio: 10,
-        barnesHutOptimize: many,
-        barnesHutTheta: 1.2,
-        // There is no time for many small steps.
-        slowDown: many ? 1 : 1 + Math.log(nodes.length / NODE),
-      },
-      nodes,
-      edges,
-    );
+    improve(nodes, edges);
     done += 1;
     if (performance.now() - reported < REPORT_MS) continue;
     report(false);
@@ -102,6 +100,80 @@ async function run(): Promise<void> {
   }
   isRunning = false;
   report(true);
+}
+
+/** One iteration. */
+function improve(of: Float32Array, by: Float32Array): void {
+  const order = of.length / NODE;
+  const many = order > MANY_NODES;
+  iterate(
+    {
+      ...defaults,
+      strongGravityMode: true,
+      gravity: 0.05,
+      scalingRatio: 10,
+      barnesHutOptimize: many,
+      barnesHutTheta: 1.2,
+      // There is no time for many small steps.
+      slowDown: many ? 1 : 1 + Math.log(order),
+    },
+    of,
+    by,
+  );
+}
+
+/** Lays out the communities, and places each node around its community. */
+function placeByCommunity(): void {
+  const order = nodes.length / NODE;
+  const ends = new Uint32Array((edges.length / EDGE) * 2);
+  for (let edge = 0, at = 0; edge < edges.length; edge += EDGE, at += 2) {
+    ends[at] = edges[edge]! / NODE;
+    ends[at + 1] = edges[edge + 1]! / NODE;
+  }
+  const { of, count } = communitiesOf(order, ends);
+  // One community, or one for each node, tells nothing.
+  if (count === 1 || count > order / 2) return;
+  const centres = new Float32Array(count * NODE);
+  for (let node = 0; node < order; node++) {
+    const centre = of[node]! * NODE;
+    const mass = nodes[node * NODE + MASS]!;
+    centres[centre + MASS]! += mass;
+    for (const one of [X, Y]) centres[centre + one]! += mass * nodes[node * NODE + one]!;
+  }
+  for (let centre = 0; centre < centres.length; centre += NODE) {
+    for (const one of [X, Y]) centres[centre + one]! /= centres[centre + MASS]!;
+    for (const one of [CONVERGENCE, SIZE]) centres[centre + one] = 1;
+  }
+  const bonds = bondsOf(ends, of, count);
+  const from = performance.now();
+  for (let i = 0; i < COARSE_ITERATIONS && performance.now() - from < COARSE_MS; i++) improve(centres, bonds);
+  const taken = new Float32Array(count);
+  for (let node = 0; node < order; node++) {
+    const community = of[node]!;
+    const radius = ROOM * Math.sqrt(taken[community]!);
+    const angle = node * GOLDEN_ANGLE;
+    taken[community]! += nodes[node * NODE + MASS]!;
+    nodes[node * NODE + X] = centres[community * NODE + X]! + radius * Math.cos(angle);
+    nodes[node * NODE + Y] = centres[community * NODE + Y]! + radius * Math.sin(angle);
+  }
+}
+
+/** The edges between communities, as heavy as there are edges between their nodes. */
+function bondsOf(ends: Uint32Array, of: Uint32Array, count: number): Float32Array {
+  const weights = new Map<number, number>();
+  for (let at = 0; at < ends.length; at += 2) {
+    const [one, other] = [of[ends[at]!]!, of[ends[at + 1]!]!];
+    if (one === other) continue;
+    const bond = Math.min(one, other) * count + Math.max(one, other);
+    weights.set(bond, (weights.get(bond) ?? 0) + 1);
+  }
+  const bonds = new Float32Array(weights.size * EDGE);
+  let edge = 0;
+  for (const [bond, weight] of weights) {
+    bonds.set([Math.floor(bond / count) * NODE, (bond % count) * NODE, weight], edge);
+    edge += EDGE;
+  }
+  return bonds;
 }
 
 function isDone(): boolean {
