@@ -10,6 +10,7 @@ import { AgentDeactivated } from './govern/agents/deactivated.ts';
 import { type AuditDraft, SYSTEM_ACTOR } from './govern/trail/audit.ts';
 import { shownExcluded } from './recall/exclusion-tally.ts';
 import { recallRecordContent } from './recall/record-content.ts';
+import { NameRun } from './record/name-run.ts';
 import type { Memory } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 import { deniedEntry } from './write/denied-entry.ts';
@@ -36,8 +37,9 @@ export function audited(store: Store, trail: ReadTrail, context: CallContext, re
     return read.output;
   }
   const { input, output } = read;
-  if (input.record === undefined) return output;
-  const { beyond: _, excluded, ...answer } = output;
+  const { beyond, excluded, ...answer } = output;
+  if (input.record === undefined)
+    return beyond instanceof Uint8Array ? { ...output, beyond: new NameRun(beyond).texts() } : output;
   const recallId = trail.recall(memory, context, recallRecordContent(input, output));
   return defined({
     ...answer,

@@ -163,7 +163,11 @@ function* textsOf({ store }: Engine, memory: Memory, record: EngineRecord): Gene
     case 'recall': {
       const kept = decodeRecall(memory.openSmall(record.sealed, `recall:${record.id}`));
       yield JSON.stringify(kept);
-      for (const { grain } of [...kept.results, ...kept.excluded]) yield memory.trail.addressNamed(grain) ?? '';
+      for (const { grains } of [kept.results, kept.excluded])
+        for (const name of grains.texts()) {
+          yield name;
+          yield memory.trail.addressNamed(name) ?? '';
+        }
       if (record.namesKey === 0) return;
       const purpose = Buffer.from(`recall-names:${record.id}`);
       yield unlessGone(() =>

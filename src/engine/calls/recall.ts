@@ -227,8 +227,12 @@ export interface RecallCalls {
       sessionCoverageRatio?: number;
       /** Why other candidates are not among the hits; set if the query asks for it. */
       excluded?: Excluded;
-      /** Candidates that the limit cut off, in any order, at most as many as a record names. Set if the query asks for it. */
-      beyond?: readonly string[];
+      /**
+       * Candidates that the limit cut off, in any order, at most as many as a record names. Set if the query asks for it.
+       * Within a shard: their names in the trail, one after the other (record/name-run.ts); elsewhere names or hashes in
+       * hex.
+       */
+      beyond?: readonly string[] | Uint8Array;
       /** Id of the recall record. */
       recallId?: string;
     };

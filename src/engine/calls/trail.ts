@@ -52,6 +52,8 @@ export interface RecallRecordContent {
   /** Total number of results, if `results` does not list all. */
   readonly resultCount?: number;
   readonly excluded: Excluded;
+  /** Names in the trail of further grains beyond the limit, one after the other. Only within a shard. */
+  readonly beyond?: Uint8Array;
   /** The turn of a harness that showed the results to a model. The grains that it names are among the results. */
   readonly turn?: {
     readonly slug: string;

@@ -15,6 +15,7 @@ import { parseQuery, parseQuestion, type TextQuery } from '../index/text/query.t
 import { unscoredTerms } from '../index/text/question-words.ts';
 import { type TextStatistics as BareStatistics, collectStatistics } from '../index/text/search.ts';
 import type { SearchPart } from '../index/text/search-part.ts';
+import { NameRunWriter } from '../record/name-run.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { EXCLUDED_NAMED_MAX } from './exclusion-tally.ts';
@@ -188,8 +189,7 @@ export function recall(
     ...cutsOf(text, legCut),
     truncated: isTruncated || undefined,
     excluded,
-    beyond:
-      query.tellBeyond === true ? beyondLimit(candidates, fused, ({ ordinal }) => store.nameHint(ordinal)) : undefined,
+    beyond: query.tellBeyond === true ? namesOf(store, beyondLimit(candidates, fused)) : undefined,
   });
 }
 
@@ -233,20 +233,23 @@ function cutsOf(text: TextQuery | undefined, legCut: boolean): { readonly queryC
   return defined({ queryCut: text?.truncated === true || undefined, legCut: legCut || undefined });
 }
 
-/** Names or hashes of candidates that are not among the hits, at most as many as a record names. */
-export function beyondLimit<C extends Candidate>(
-  candidates: readonly C[],
-  hits: readonly Fused[],
-  hashOf: (candidate: C) => string = ({ hash }) => hash,
-): string[] {
+/** Candidates that are not among the hits, at most as many as a record names. */
+export function beyondLimit<C extends Candidate>(candidates: readonly C[], hits: readonly Fused<C>[]): C[] {
   if (candidates.length <= hits.length) return [];
   const kept = new Set<Candidate>(hits.map(({ candidate }) => candidate));
-  const hashes: string[] = [];
+  const beyond: C[] = [];
   for (const candidate of candidates) {
-    if (hashes.length >= EXCLUDED_NAMED_MAX) break;
-    if (!kept.has(candidate)) hashes.push(hashOf(candidate));
+    if (beyond.length >= EXCLUDED_NAMED_MAX) break;
+    if (!kept.has(candidate)) beyond.push(candidate);
   }
-  return hashes;
+  return beyond;
+}
+
+/** The names of these candidates, one after the other. */
+function namesOf(store: Store, candidates: readonly LocalCandidate[]): Uint8Array {
+  const names = new NameRunWriter(candidates.length);
+  for (const { ordinal } of candidates) names.next((into, at) => store.writeNameHint(ordinal, into, at));
+  return names.bytes;
 }
 
 function excludedFrom(

@@ -5,6 +5,7 @@ import type { MemoryCalls } from '../calls/calls.ts';
 import type { RecallHit, RecallQuery } from '../calls/recall.ts';
 import type { RecallRecordContent } from '../calls/trail.ts';
 import { type FoundResult, type QueryMode, ScoreNumbers } from '../govern/trail/provenance.ts';
+import { NameRun } from '../record/name-run.ts';
 import { EXCLUDED_NAMED_MAX, ExclusionTally } from './exclusion-tally.ts';
 import { TEXT_TERMS } from './stages/hit.ts';
 
@@ -36,7 +37,7 @@ export function recallRecordContent(
     entity,
     candidateCount: Math.max(found.total, found.hits.length),
     results: found.hits.map((hit) => keptResult(hit, query)),
-    excluded: exclusionsOf(found),
+    ...exclusionsOf(found),
   });
 }
 
@@ -103,17 +104,22 @@ function inText(breakdown: RecallHit['breakdown']): boolean {
 }
 
 /** Grains that the stages dropped and grains beyond the limit: counts them all, names the first ones. */
-function exclusionsOf({ hits, total, excluded, beyond = [] }: Found): RecallRecordContent['excluded'] {
+function exclusionsOf({ hits, total, excluded, beyond = [] }: Found): Pick<RecallRecordContent, 'excluded' | 'beyond'> {
   const taken = new ExclusionTally();
   if (excluded !== undefined) taken.join(excluded);
   const already = taken.counts.limit_exceeded ?? 0;
+  // Without stages nothing was named before, and the names need not be compared.
+  const isRun = beyond instanceof Uint8Array && taken.named.length === 0;
+  if (!isRun) nameBeyond(taken, beyond instanceof Uint8Array ? new NameRun(beyond).texts() : beyond);
+  // If the stages ran, they have counted these already.
+  if (already === 0 && excluded === undefined) taken.count('limit_exceeded', total - hits.length);
+  return isRun ? { excluded: taken.plain(), beyond } : { excluded: taken.plain() };
+}
+
+function nameBeyond(taken: ExclusionTally, beyond: readonly string[]): void {
   const named = new Set(taken.named.map(({ hash }) => hash));
   for (const hash of beyond) {
     if (taken.named.length >= EXCLUDED_NAMED_MAX) break;
-    // Without stages nothing was named before, and a look-up reads each name once.
-    if (named.size === 0 || !named.has(hash)) taken.named.push({ hash, reason: 'limit_exceeded' });
+    if (!named.has(hash)) taken.named.push({ hash, reason: 'limit_exceeded' });
   }
-  // If the stages ran, they have counted these already.
-  if (already === 0 && excluded === undefined) taken.count('limit_exceeded', total - hits.length);
-  return taken.plain();
 }

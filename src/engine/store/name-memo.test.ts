@@ -22,6 +22,17 @@ test('a name is cached from the bytes that hold it', () => {
   }
 });
 
+test('the bytes of a cached name are written where they are wanted', () => {
+  const memo = new NameMemo();
+  const into = Buffer.alloc(64, 7);
+  for (const ordinal of [1, 2, 3, 4, 5, 6]) {
+    assert.equal(memo.write(ordinal, into, 3), undefined);
+    memo.set(ordinal, nameOf(ordinal));
+    const end = memo.write(ordinal, into, 3);
+    assert.equal(into.toString('hex', 3, end), nameOf(ordinal));
+  }
+});
+
 test('a cached name always belongs to its own ordinal, even when ordinals share a slot', () => {
   const memo = new NameMemo();
   assert.equal(memo.get(7), undefined);

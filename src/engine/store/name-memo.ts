@@ -28,6 +28,18 @@ export class NameMemo {
     return this.#names.toString('hex', at + 1, at + 1 + this.#names[at]!);
   }
 
+  /** Writes the bytes of the name to `into` at `at`. Returns their end, or undefined when it is not cached. */
+  write(ordinal: Ordinal, into: Buffer, at: number): number | undefined {
+    const slot = ordinal & this.#mask;
+    if (this.#ordinals[slot] !== ordinal) return undefined;
+    const names = this.#names;
+    const entry = slot * ENTRY_BYTES;
+    const length = names[entry]!;
+    // A copy of so few bytes costs more than the loop.
+    for (let i = 0; i < length; i++) into[at + i] = names[entry + 1 + i]!;
+    return at + length;
+  }
+
   set(ordinal: Ordinal, name: string): void {
     assert(name.length / 2 < ENTRY_BYTES, 'a name fits its entry');
     const at = this.#entryOf(ordinal);

@@ -293,6 +293,13 @@ export class Store {
     return name;
   }
 
+  /** Writes the bytes of `nameHint` to `into` at `at`. Returns their end, which is `at` when there is no name. */
+  writeNameHint(ordinal: Ordinal, into: Buffer, at: number): number {
+    const end = this.#names.write(ordinal, into, at);
+    if (end !== undefined) return end;
+    return this.nameHint(ordinal) === '' ? at : this.#names.write(ordinal, into, at)!; // which cached it
+  }
+
   /** The name in a record, which is cached; '' when it is erased, undefined when the record has none. */
   #keepName(ordinal: Ordinal, record: Buffer): string | undefined {
     const peeked = peekedName(record);

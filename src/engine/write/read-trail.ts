@@ -9,15 +9,12 @@ import type { RecallRecordContent } from '../calls/trail.ts';
 import { seal } from '../crypto/envelope.ts';
 import type { KnownAgent } from '../govern/agents/agents.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
-import {
-  type KeptNames,
-  type KeptRecall,
-  type KeptResult,
-  type KeptTurn,
-  recallIds,
-} from '../govern/trail/provenance.ts';
+import { EXCLUSION_REASONS, type ExclusionReason } from '../govern/trail/exclusions.ts';
+import type { KeptExclusions, KeptNames, KeptRecall, KeptResults, KeptTurn } from '../govern/trail/provenance.ts';
 import { encodeNames, encodeRecall } from '../govern/trail/provenance-codec.ts';
+import { recallIds } from '../govern/trail/recall-ids.ts';
 import { isPlainHash, NO_NAME } from '../record/grain-name.ts';
+import { NameRun } from '../record/name-run.ts';
 import { recallKey } from '../record/record.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
@@ -249,16 +246,31 @@ function turnOf({ turn, results }: RecallRecordContent): KeptTurn | undefined {
 }
 
 function exclusionsOf(
-  { excluded: { named } }: RecallRecordContent,
+  { excluded: { named }, beyond }: RecallRecordContent,
   called: (hash: string) => string,
-): KeptRecall['excluded'] {
-  const excluded = named.map(({ hash, reason }) => ({ grain: called(hash), reason }));
+): KeptExclusions {
+  if (beyond !== undefined) {
+    const grains = new NameRun(beyond);
+    return { grains, reasons: new Uint8Array(grains.count).fill(LIMIT_EXCEEDED) };
+  }
+  const all = named.map(({ hash, reason }) => ({ grain: called(hash), reason }));
   // A stage names a grain by its hash, the limit by its name, and each of them once.
-  return named.some(({ hash }) => isPlainHash(hash)) ? onceEach(excluded) : excluded;
+  const excluded = named.some(({ hash }) => isPlainHash(hash)) ? onceEach(all) : all;
+  return {
+    grains: NameRun.of(excluded.map(({ grain }) => grain)),
+    reasons: Uint8Array.from(excluded, ({ reason }) => EXCLUSION_REASONS.indexOf(reason)),
+  };
+}
+
+const LIMIT_EXCEEDED = EXCLUSION_REASONS.indexOf('limit_exceeded');
+
+interface Named {
+  readonly grain: string;
+  readonly reason: ExclusionReason;
 }
 
 /** Lists each grain once, with its first reason. */
-function onceEach(excluded: KeptRecall['excluded']): KeptRecall['excluded'] {
+function onceEach(excluded: readonly Named[]): readonly Named[] {
   const seen = new Set<string>();
   return excluded.filter(({ grain }) => {
     const isNew = grain === NO_NAME || !seen.has(grain);
@@ -268,9 +280,10 @@ function onceEach(excluded: KeptRecall['excluded']): KeptRecall['excluded'] {
 }
 
 /** The text of a CAL answer was searched for hashes. Those that are not grains of this memory are left out. */
-function resultsOf({ mode, results }: RecallRecordContent, called: (hash: string) => string): KeptResult[] {
-  const kept = results.map(({ hash, score }) => ({ grain: called(hash), score }));
-  return mode === 'cal' ? kept.filter(({ grain }) => grain !== NO_NAME) : kept;
+function resultsOf({ mode, results }: RecallRecordContent, called: (hash: string) => string): KeptResults {
+  const grains = results.map(({ hash }) => called(hash));
+  const isKept = (_: unknown, i: number): boolean => mode !== 'cal' || grains[i] !== NO_NAME;
+  return { grains: NameRun.of(grains.filter(isKept)), scores: results.map(({ score }) => score).filter(isKept) };
 }
 
 function writeRecall(group: Group, memory: Memory, recall: LeftRecall, auditHash: string): void {

@@ -52,7 +52,7 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
     legCut: legCut || undefined,
     // Present if the caller asked for it or the policy records it.
     excluded: answers.some((answer) => answer.excluded !== undefined) ? excludedOf(answers) : undefined,
-    beyond: query.tellBeyond === true ? beyondLimit(candidates, ranked) : undefined,
+    beyond: query.tellBeyond === true ? beyondLimit(candidates, ranked).map(({ hash }) => hash) : undefined,
   });
 }
 

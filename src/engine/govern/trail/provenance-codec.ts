@@ -1,12 +1,10 @@
 // The bytes of a recall record, before they are sealed.
 import { Packr } from 'msgpackr';
 import { assert } from '../../base/assert.ts';
-import { nameBytesAt } from '../../record/grain-name.ts';
-import { EXCLUSION_REASONS } from './exclusions.ts';
+import { NameRun } from '../../record/name-run.ts';
 import { type KeptNames, type KeptRecall, QUERY_MODES } from './provenance.ts';
 
 const packr = new Packr({ useRecords: false });
-const HASH_BYTES = 32;
 
 /**
  * The form on disk; a list of names is one run of bytes. `v` is absent in records of older builds, which list hashes.
@@ -30,56 +28,48 @@ interface Packed {
 }
 
 export function encodeRecall(kept: KeptRecall): Buffer {
-  const [counts, namespace, principal, query, requestId] = [
-    packr.pack(kept.excludedCounts),
-    packr.pack(kept.namespace),
-    packr.pack(kept.principal),
-    packr.pack(kept.query),
-    packr.pack(kept.requestId),
-  ];
-  const given = counts.length + namespace.length + principal.length + query.length + requestId.length;
-  const writer = new RecordWriter(kept, given);
+  const { results, excluded } = kept;
+  const counts = packr.pack(kept.excludedCounts);
+  const query = packr.pack(kept.query);
+  const writer = new RecordWriter(kept, counts.length + query.length);
   writer.map(15);
   writer.key('v').integer(2);
   writer.key('c').integer(kept.candidateCount);
-  writer.key('e').names(kept.excluded);
-  writer.key('x').reasons(kept.excluded);
+  writer.key('e').binary(excluded.grains.bytes);
+  writer.key('x').binary(excluded.reasons);
   writer.key('k').packed(counts);
   writer.key('m').integer(QUERY_MODES.indexOf(kept.mode));
-  writer.key('n').packed(namespace);
+  writer.key('n').text(kept.namespace);
   writer.key('o').integer(kept.nonce);
-  writer.key('p').packed(principal);
+  writer.key('p').text(kept.principal);
   writer.key('q').packed(query);
-  writer.key('i').packed(requestId);
-  writer.key('r').names(kept.results);
+  writer.key('i').text(kept.requestId);
+  writer.key('r').binary(results.grains.bytes);
   writer.key('f').integer(kept.resultCount);
-  writer.key('s').array(kept.results.length);
-  for (const { score } of kept.results) {
+  writer.key('s').array(results.scores.length);
+  for (const score of results.scores) {
     writer.array(score.length);
-    for (const number of score) writer.integer(number);
+    for (let i = 0; i < score.length; i++) writer.integer(score[i]!);
   }
   writer.key('t').integer(kept.timestamp);
   return writer.end();
 }
 
-/** The most that the names of members, the numbers and the lengths beside the lists take. */
+/** The most that the names of members, the numbers and the lengths of texts and lists take. */
 const FRAME_BYTES = 128;
 const NUMBER_BYTES = 9;
 const LIST_BYTES = 5;
 
-/**
- * Writes a record as MessagePack, which msgpackr reads. The long members are written in place: names from hex to their
- * bytes, and the numbers of the scores.
- */
+/** Writes a record as MessagePack, which msgpackr reads. */
 class RecordWriter {
   readonly #bytes: Buffer;
   #at = 0;
 
   /** `given`: the bytes of the members that are encoded already. */
-  constructor({ results, excluded }: KeptRecall, given: number) {
-    let room = given + FRAME_BYTES;
-    for (const { grain, score } of results) room += grain.length / 2 + score.length * NUMBER_BYTES + LIST_BYTES;
-    for (const { grain } of excluded) room += grain.length / 2 + 1;
+  constructor({ results, excluded, namespace, principal, requestId }: KeptRecall, given: number) {
+    let room = given + FRAME_BYTES + 3 * (namespace.length + principal.length + requestId.length);
+    room += results.grains.bytes.length + excluded.grains.bytes.length + excluded.reasons.length;
+    for (const score of results.scores) room += score.length * NUMBER_BYTES + LIST_BYTES;
     this.#bytes = Buffer.allocUnsafe(room);
   }
 
@@ -118,17 +108,30 @@ class RecordWriter {
     }
   }
 
-  /** The names in one run of bytes. */
-  names(items: readonly { readonly grain: string }[]): void {
-    const start = this.#binary();
-    for (const { grain } of items) this.#at += this.#bytes.write(grain, this.#at, 'hex');
-    this.#bytes.writeUInt32BE(this.#at - start, start - 4);
+  binary(value: Uint8Array): void {
+    const bytes = this.#bytes;
+    bytes[this.#at] = 0xc6;
+    bytes.writeUInt32BE(value.length, this.#at + 1);
+    bytes.set(value, this.#at + 5);
+    this.#at += 5 + value.length;
   }
 
-  reasons(items: KeptRecall['excluded']): void {
-    const start = this.#binary();
-    for (const { reason } of items) this.#bytes[this.#at++] = EXCLUSION_REASONS.indexOf(reason);
-    this.#bytes.writeUInt32BE(this.#at - start, start - 4);
+  /** As msgpackr writes it: under the shortest header. */
+  text(value: string): void {
+    const bytes = this.#bytes;
+    const length = Buffer.byteLength(value);
+    if (length < 32) bytes[this.#at++] = 0xa0 | length;
+    else if (length < 0x100) {
+      bytes[this.#at++] = 0xd9;
+      bytes[this.#at++] = length;
+    } else if (length < 0x1_0000) {
+      bytes[this.#at++] = 0xda;
+      this.#at = bytes.writeUInt16BE(length, this.#at);
+    } else {
+      bytes[this.#at++] = 0xdb;
+      this.#at = bytes.writeUInt32BE(length, this.#at);
+    }
+    this.#at += bytes.write(value, this.#at);
   }
 
   /** A value that is encoded already. */
@@ -139,13 +142,6 @@ class RecordWriter {
   end(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
-
-  /** Begins a run of bytes. Returns where it starts; its length goes before. */
-  #binary(): number {
-    this.#bytes[this.#at] = 0xc6;
-    this.#at += 5;
-    return this.#at;
-  }
 }
 
 /** Decodes the result of `encodeRecall`. The authentication of the seal guarantees its shape. */
@@ -153,10 +149,10 @@ export function decodeRecall(bytes: Uint8Array): KeptRecall {
   const packed = packr.unpack(bytes) as Packed;
   const mode = QUERY_MODES[packed.m];
   assert(mode !== undefined, 'a record has a known mode');
-  const namesOf = packed.v === 2 ? namesIn : hashesIn;
+  const isHashes = packed.v !== 2;
   return {
     candidateCount: packed.c,
-    excluded: namesOf(packed.e).map((grain, i) => ({ grain, reason: EXCLUSION_REASONS[packed.x[i]!]! })),
+    excluded: { grains: new NameRun(packed.e, isHashes), reasons: packed.x },
     excludedCounts: packed.k,
     mode,
     namespace: packed.n,
@@ -164,7 +160,7 @@ export function decodeRecall(bytes: Uint8Array): KeptRecall {
     principal: packed.p,
     query: packed.q,
     requestId: packed.i,
-    results: namesOf(packed.r).map((grain, i) => ({ grain, score: packed.s[i] ?? [] })),
+    results: { grains: new NameRun(packed.r, isHashes), scores: packed.s },
     resultCount: packed.f,
     timestamp: packed.t,
   };
@@ -176,23 +172,4 @@ export function encodeNames(names: KeptNames): Buffer {
 
 export function decodeNames(bytes: Uint8Array): KeptNames {
   return JSON.parse(Buffer.from(bytes).toString()) as KeptNames; // as `encodeNames` made it
-}
-
-function namesIn(run: Uint8Array): string[] {
-  const bytes = Buffer.from(run.buffer, run.byteOffset, run.length);
-  const names: string[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const length = nameBytesAt(bytes, at);
-    assert(length !== undefined, 'a run is of names');
-    names.push(bytes.toString('hex', at, at + length));
-    at += length;
-  }
-  return names;
-}
-
-function hashesIn(run: Uint8Array): string[] {
-  const bytes = Buffer.from(run.buffer, run.byteOffset, run.length);
-  return Array.from({ length: bytes.length / HASH_BYTES }, (_, i) =>
-    bytes.toString('hex', i * HASH_BYTES, (i + 1) * HASH_BYTES),
-  );
 }

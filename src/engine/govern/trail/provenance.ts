@@ -1,9 +1,8 @@
 // The recall record (service contract section 14): the query, its results, and an id that is a hash of both. It holds
 // names of persons and things as blind tokens, words as their SHA-256, and grains by their names
 // (record/grain-name.ts). It quotes none of them.
-import { hash } from 'node:crypto';
 import { defined } from '../../base/defined.ts';
-import { isPlainHash } from '../../record/grain-name.ts';
+import type { NameRun } from '../../record/name-run.ts';
 import { EXCLUSION_REASONS, type ExclusionReason } from './exclusions.ts';
 
 /** On disk by index: only append to it. */
@@ -36,7 +35,7 @@ export const BREAKDOWN_FIELDS = [
   'pooled',
 ] as const;
 /** Scores are stored with six decimal places. */
-const DIGITS = 1e6;
+export const DIGITS = 1e6;
 
 /** A result with its score. */
 export interface FoundResult {
@@ -49,11 +48,18 @@ export interface FoundResult {
   readonly score: readonly number[];
 }
 
-/**
- * The stored form of a result, which may outlive the grain: by its name, or by its hash in a record of an older build.
- */
-export interface KeptResult extends Pick<FoundResult, 'score'> {
-  readonly grain: string;
+/** The stored form of the results, which may outlive the grains: by name, or by hash in a record of an older build. */
+export interface KeptResults {
+  readonly grains: NameRun;
+  /** One for each grain. */
+  readonly scores: readonly FoundResult['score'][];
+}
+
+/** The stored form of the grains that are not among the results. */
+export interface KeptExclusions {
+  readonly grains: NameRun;
+  /** One for each grain, by index in EXCLUSION_REASONS. */
+  readonly reasons: Uint8Array;
 }
 
 /** Names in a request, as blind tokens in hex. They are erased with the person concerned. */
@@ -98,7 +104,7 @@ export interface KeptQuery {
 /** The content of a recall record. */
 export interface KeptRecall {
   readonly candidateCount: number;
-  readonly excluded: readonly { readonly grain: string; readonly reason: ExclusionReason }[];
+  readonly excluded: KeptExclusions;
   readonly excludedCounts: Readonly<Partial<Record<ExclusionReason, number>>>;
   readonly mode: QueryMode;
   /** '' when the request names none. */
@@ -109,7 +115,7 @@ export interface KeptRecall {
   readonly principal: string;
   readonly query: KeptQuery;
   readonly requestId: string;
-  readonly results: readonly KeptResult[];
+  readonly results: KeptResults;
   readonly resultCount: number;
   /** Seconds. */
   readonly timestamp: number;
@@ -169,8 +175,59 @@ function shownScore(numbers: readonly number[]): Record<string, number> {
 
 /** The record as answers show it. Without `names`: as it remains after the person concerned was erased. */
 export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): ShownRecall {
-  const { query, excludedCounts } = kept;
-  const text = names?.text_sha256 ?? query.text_sha256;
+  const { excluded, results } = kept;
+  const { counts, total } = shownCounts(kept);
+  const excludedGrains = shownGrains(excluded.grains);
+  return {
+    candidate_count: kept.candidateCount,
+    excluded: excludedGrains.map((grain, i) => ({ ...grain, reason: EXCLUSION_REASONS[excluded.reasons[i]!]! })),
+    excluded_counts: counts,
+    excluded_total: total,
+    namespace: kept.namespace,
+    nonce: kept.nonce,
+    principal: kept.principal,
+    query: shownQuery(kept, names),
+    query_mode: kept.mode,
+    request_id: kept.requestId,
+    result_count: kept.resultCount,
+    results: shownGrains(results.grains).map((grain, i) => ({
+      ...grain,
+      rank: i + 1,
+      score_breakdown: shownScore(results.scores[i] ?? []),
+    })),
+    timestamp: kept.timestamp,
+  };
+}
+
+function shownGrains(grains: NameRun): ShownGrain[] {
+  return grains.texts().map((grain) => (grains.isHashes ? { hash: grain } : { grain }));
+}
+
+/** The query as answers show it. Without `names`: as it remains after the person concerned was erased. */
+export function shownQuery({ query }: Pick<KeptRecall, 'query'>, names: KeptNames | undefined): ShownRecall['query'] {
+  return defined({
+    detect_contradictions: query.detect_contradictions,
+    entity: names?.entity,
+    grain_type: query.grain_type,
+    harness: names?.harness,
+    has_embedding: query.has_embedding,
+    has_text: query.has_text,
+    object: names?.object,
+    options: query.options,
+    relation: names?.relation,
+    salt: names?.salt,
+    spo_blinded: true,
+    subject: names?.subject,
+    text_sha256: names?.text_sha256 ?? query.text_sha256,
+    user_id: names?.user_id,
+  });
+}
+
+/** The counts of excluded grains that are not zero, by the names of their reasons, and their sum. */
+export function shownCounts({ excludedCounts }: Pick<KeptRecall, 'excludedCounts'>): {
+  readonly counts: ShownRecall['excluded_counts'];
+  readonly total: number;
+} {
   const counts: Record<string, number> = {};
   let total = 0;
   for (const reason of SORTED_REASONS) {
@@ -178,129 +235,11 @@ export function shownRecall(kept: KeptRecall, names: KeptNames | undefined): Sho
     if (count > 0) counts[reason] = count;
     total += count;
   }
-  return {
-    candidate_count: kept.candidateCount,
-    excluded: kept.excluded.map(({ grain, reason }) => ({ ...shownGrain(grain), reason })),
-    excluded_counts: counts,
-    excluded_total: total,
-    namespace: kept.namespace,
-    nonce: kept.nonce,
-    principal: kept.principal,
-    query: defined({
-      detect_contradictions: query.detect_contradictions,
-      entity: names?.entity,
-      grain_type: query.grain_type,
-      harness: names?.harness,
-      has_embedding: query.has_embedding,
-      has_text: query.has_text,
-      object: names?.object,
-      options: query.options,
-      relation: names?.relation,
-      salt: names?.salt,
-      spo_blinded: true,
-      subject: names?.subject,
-      text_sha256: text,
-      user_id: names?.user_id,
-    }),
-    query_mode: kept.mode,
-    request_id: kept.requestId,
-    result_count: kept.resultCount,
-    results: kept.results.map(({ grain, score }, i) => ({
-      ...shownGrain(grain),
-      rank: i + 1,
-      score_breakdown: shownScore(score),
-    })),
-    timestamp: kept.timestamp,
-  };
+  return { counts, total };
 }
 
-function shownGrain(grain: string): ShownGrain {
-  return isPlainHash(grain) ? { hash: grain } : { grain };
-}
-
+/** In the order of their names, as a record lists their counts. */
 const SORTED_REASONS: readonly ExclusionReason[] = [...EXCLUSION_REASONS].sort();
 
-/**
- * The ids of a record with its names and without them: SHA-256, in hex, over the canonical JSON (members sorted by
- * name, no white space) of the result of `shownRecall`. The JSON is written directly, because every recall waits for
- * it, and joined at once: adding texts one by one makes four times as much garbage.
- */
-export function recallIds(
-  kept: KeptRecall,
-  names: KeptNames | undefined,
-): { readonly id: string; readonly rest: string } {
-  const { query: whole, excluded_counts: counts, excluded_total: total } = shownRecall({ ...kept, ...NOTHING }, names);
-  const results: string[] = [];
-  for (let i = 0; i < kept.results.length; i++) {
-    const { grain, score } = kept.results[i]!;
-    results.push(i === 0 ? '{' : ',{', memberOf(grain), grain, '","rank":', `${i + 1}`, ',"score_breakdown":{');
-    pushScore(results, score);
-    results.push('}}');
-  }
-  const before =
-    `{"candidate_count":${kept.candidateCount},"excluded":[${excludedText(kept.excluded)}],"excluded_counts":${JSON.stringify(counts)},` +
-    `"excluded_total":${total},"namespace":${JSON.stringify(kept.namespace)},` +
-    `"nonce":${kept.nonce},"principal":${JSON.stringify(kept.principal)},"query":`;
-  const after =
-    `,"query_mode":"${kept.mode}","request_id":${JSON.stringify(kept.requestId)},"result_count":${kept.resultCount},` +
-    `"results":[${results.join('')}],"timestamp":${kept.timestamp}}`;
-  const idOf = (query: ShownRecall['query']): string =>
-    hash('sha256', `${before}${JSON.stringify(query)}${after}`, 'hex');
-  if (names === undefined) return { id: idOf(whole), rest: '' };
-  return { id: idOf(whole), rest: idOf(shownRecall({ ...kept, ...NOTHING }, undefined).query) };
-}
-
-const NOTHING = { results: [], excluded: [] };
-
-/** Grains that follow one another with one reason are joined in one step: most records have a hundred of them. */
-function excludedText(excluded: KeptRecall['excluded']): string {
-  const runs: string[] = [];
-  for (let from = 0; from < excluded.length; ) {
-    const { grain, reason } = excluded[from]!;
-    const member = memberOf(grain);
-    const grains: string[] = [];
-    for (; from < excluded.length; from++) {
-      const next = excluded[from]!;
-      if (next.reason !== reason || memberOf(next.grain) !== member) break;
-      grains.push(next.grain);
-    }
-    const end = `","reason":"${reason}"}`;
-    runs.push(`{${member}${grains.join(`${end},{${member}`)}${end}`);
-  }
-  return runs.join(',');
-}
-
-/** The name of the member that holds a grain, up to its value. */
-function memberOf(grain: string): string {
-  return isPlainHash(grain) ? '"hash":"' : '"grain":"';
-}
-
-function pushScore(texts: string[], numbers: readonly number[]): void {
-  for (let i = 0; i + 1 < numbers.length; i += 2) {
-    const at = numbers[i]!;
-    const value = numbers[i + 1]!;
-    texts.push(i === 0 ? '"' : ',"', BREAKDOWN_FIELDS[at] ?? 'undefined', '":');
-    texts.push(at === RANK_AT ? `${value}` : millionths(value));
-  }
-}
-
-/** Above this, the digits of a double are not exact. */
-const EXACT_MAX = 1e15;
-const ZEROS = ['', '0', '00', '000', '0000', '00000'];
-
-/**
- * The text of `String(value / 1e6)` for an integer. Finding the shortest text of a double takes two to three times as
- * long.
- */
-export function millionths(value: number): string {
-  const size = Math.abs(value);
-  const whole = Math.floor(size / DIGITS);
-  let rest = size - whole * DIGITS;
-  if (rest === 0 || size >= EXACT_MAX) return `${value / DIGITS}`;
-  let digits = 6;
-  for (; rest % 10 === 0; digits--) rest /= 10;
-  const text = `${rest}`;
-  return `${value < 0 ? '-' : ''}${whole}.${ZEROS[digits - text.length]}${text}`;
-}
-
-const RANK_AT = BREAKDOWN_FIELDS.indexOf('bm25_rank');
+/** The field that is stored as it is. */
+export const RANK_AT = BREAKDOWN_FIELDS.indexOf('bm25_rank');

@@ -104,7 +104,7 @@ function* recalledOf(store: Store, memory: Memory, names: readonly string[]): Sl
     yield;
     looked += 1;
     if (found.size === wanted.size || looked > METRIC_RECALLS_MAX) break;
-    for (const { grain } of record?.kept.results ?? []) if (wanted.has(grain)) found.add(grain);
+    for (const name of record?.kept.results.grains.texts() ?? []) if (wanted.has(name)) found.add(name);
   }
   return names.map((name) => found.has(name));
 }

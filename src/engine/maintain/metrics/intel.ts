@@ -163,9 +163,9 @@ function* tallyRecalls(store: Store, memory: Memory): Sliced<RecallTally> {
 
 /** The highest final score of a recall by text; undefined for another recall or one without results. */
 function bestScore({ query, results }: KeptRecall): number | undefined {
-  if (!query.has_text || results.length === 0) return undefined;
+  if (!query.has_text || results.scores.length === 0) return undefined;
   let best = 0;
-  for (const { score } of results)
+  for (const score of results.scores)
     for (let i = 0; i + 1 < score.length; i += 2) if (score[i] === FINAL_SCORE) best = Math.max(best, score[i + 1]!);
   return best / SCORE_DIGITS;
 }

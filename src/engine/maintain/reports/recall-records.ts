@@ -7,14 +7,9 @@ import type { MemoryCalls } from '../../calls/calls.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { RecallRecordView, RecallSummary, RecordFilter } from '../../calls/trail.ts';
 import { open } from '../../crypto/envelope.ts';
-import {
-  type KeptNames,
-  type KeptRecall,
-  recallIds,
-  type ShownGrain,
-  shownRecall,
-} from '../../govern/trail/provenance.ts';
+import { type KeptNames, type KeptRecall, type ShownGrain, shownRecall } from '../../govern/trail/provenance.ts';
 import { decodeNames, decodeRecall } from '../../govern/trail/provenance-codec.ts';
+import { recallIds } from '../../govern/trail/recall-ids.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import { CorruptRecord, type Sequence } from '../../log/log.ts';
 import { type RecallRecord, recallKey } from '../../record/record.ts';
