@@ -1,35 +1,15 @@
 // Dry runs report what a removal would remove, by type and time, refuse what it would refuse, and change nothing; only
 // the request itself is in the audit trail. Over memories of one partition and of two.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { GrpcClient } from './conformance/grpc-client.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type HttpAnswer } from './support/server-process.ts';
+import { before, describe, test } from 'node:test';
+import { shareServer } from './conformance/shared-server.ts';
+import type { HttpAnswer } from './support/server-process.ts';
 
 const THEN = 1_700_000_000;
 const DRY = { 'x-dry-run': '1' };
 
-let server: TestServer;
-let grpc: GrpcClient;
-before(async () => {
-  server = await startTestServer();
-  grpc = GrpcClient.open(server.grpc ?? '', server.key);
-});
-after(async () => {
-  grpc.close();
-  await server.close();
-});
-
-const send = (
-  verb: string,
-  path: string,
-  json?: unknown,
-  headers: Record<string, string> = {},
-): Promise<HttpAnswer> => {
-  const { http, key } = server;
-  assert.ok(http !== undefined);
-  return ask({ http, key }, verb, path, json, headers);
-};
+const shared = shareServer();
+const { send } = shared;
 
 for (const partitions of [1, 2])
   describe(`${partitions} partitions`, () => {
@@ -143,7 +123,7 @@ for (const partitions of [1, 2])
     });
 
     test('a dry run over gRPC is requested by the header and answered in warnings', async () => {
-      const client = grpc.with({ 'x-memory-id': id, ...DRY });
+      const client = shared.grpc.with({ 'x-memory-id': id, ...DRY });
       const noted = (trailers: { get(name: string): unknown[] }) => decodeURI(String(trailers.get('x-warnings')[0]));
       const forgotten = await client.ask('Forget', { hash: hashes[3] });
       assert.match(noted(forgotten.trailers), /dry run: nothing was done; would go: 1 event/);

@@ -1,12 +1,10 @@
 // Reads that wait for vectors: over HTTP by body and header, over gRPC by metadata, in a recall, a chain, CAL and a
 // flush. The backlog embedder waits until the test releases it, so that nothing depends on time.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Embedder } from '../src/embed/embedder.ts';
 import { ngramVector } from '../src/embed/ngram.ts';
-import { GrpcClient } from './conformance/grpc-client.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type HttpAnswer } from './support/server-process.ts';
+import { shareServer } from './conformance/shared-server.ts';
 
 /** Embeds questions at once, and the backlog only while its gate is open. */
 class Gated implements Embedder {
@@ -54,31 +52,12 @@ class Gated implements Embedder {
 }
 
 const embedder = new Gated();
-let server: TestServer;
-let grpc: GrpcClient;
-before(async () => {
-  embedder.open();
-  server = await startTestServer(
-    { embedder: 'use-lite-int8', shards: '2' },
-    { openers: () => ({ 'use-lite-int8': () => Promise.resolve({ embedder }) }) },
-  );
-  grpc = GrpcClient.open(server.grpc ?? '', server.key);
-});
-after(async () => {
-  grpc.close();
-  await server.close();
-});
-
-const send = (
-  verb: string,
-  path: string,
-  json?: unknown,
-  headers: Record<string, string> = {},
-): Promise<HttpAnswer> => {
-  const { http, key } = server;
-  assert.ok(http !== undefined);
-  return ask({ http, key }, verb, path, json, headers);
-};
+embedder.open();
+const shared = shareServer(
+  { embedder: 'use-lite-int8', shards: '2' },
+  { openers: () => ({ 'use-lite-int8': () => Promise.resolve({ embedder }) }) },
+);
+const { send } = shared;
 
 let made = 0;
 async function memory(options: object = {}) {
@@ -102,7 +81,7 @@ test('a recall waits until vectors cover the earlier writes, over every interfac
       async () =>
         (await post('recall', { query: 'tea', score_breakdown: true }, { 'x-wait-for-index-ms': String(MS) })).body,
       () =>
-        grpc.call(
+        shared.grpc.call(
           'Recall',
           { query: 'tea', score_breakdown: true },
           { 'x-memory-id': id, 'x-wait-for-index-ms': String(MS) },
@@ -134,7 +113,7 @@ test('a flush, CAL and a chain wait too', async () => {
     () => post('app/exec', { command: 'cal', args: { query, wait_for_index_ms: MS } }).then(({ status }) => [status]),
     () => post('recall-chain', { question: 'tea', wait_for_index_ms: MS }).then(({ status }) => [status]),
     () =>
-      grpc
+      shared.grpc
         .ask('Flush', {}, { 'x-memory-id': id, 'x-wait-for-index-ms': String(MS) })
         .then(({ trailers }) => [200, trailers.get('x-warnings')[0]]),
   ]) {

@@ -1,31 +1,15 @@
 // Every bound of a recall, a search, a list and a remember that an answer may meet: either it loses nothing, or the
 // answer reports it in `warnings`. On one partition and on two, in the tail of the index and sealed.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
+import { shareServer } from './conformance/shared-server.ts';
 import { eventually } from './support/eventually.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type HttpAnswer } from './support/server-process.ts';
 
 const THEN = 1_700_000_000;
 /** More than a leg's maximum. */
 const MANY = 2_600;
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({ embedder: 'ngram' });
-});
-after(() => server.close());
-
-const send = (
-  verb: string,
-  path: string,
-  json?: unknown,
-  headers: Record<string, string> = {},
-): Promise<HttpAnswer> => {
-  const { http, key } = server;
-  assert.ok(http !== undefined);
-  return ask({ http, key }, verb, path, json, headers);
-};
+const { send } = shareServer({ embedder: 'ngram' });
 
 for (const partitions of [1, 2])
   describe(`${partitions} partitions`, () => {

@@ -1,29 +1,13 @@
 // A text remembered twice is stored once, whatever the memory's deduplication rule; and messages are remembered as the
 // events of a session, in order. On one partition and on two.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type HttpAnswer } from './support/server-process.ts';
+import { describe, test } from 'node:test';
+import { shareServer } from './conformance/shared-server.ts';
 
 const THEN = 1_700_000_000;
 const TEXT = 'I live in Paris. I love green tea. I love rum.';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
-
-const send = (
-  verb: string,
-  path: string,
-  json?: unknown,
-  headers: Record<string, string> = {},
-): Promise<HttpAnswer> => {
-  const { http, key } = server;
-  assert.ok(http !== undefined);
-  return ask({ http, key }, verb, path, json, headers);
-};
+const { send } = shareServer();
 
 let made = 0;
 /** A new memory. */

@@ -1,29 +1,19 @@
 // Identities of agents and their trust, over both HTTP listeners, in memories of one partition and of four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { Fields, ParsedJson } from './driver.ts';
 import { GrpcClient } from './grpc-client.ts';
-import { HttpClient } from './http-client.ts';
+import type { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 const DID = 'did:web:example.com:planner';
 
 for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`over ${listener}`, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ shards: '4', workers: '2', http: listener });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      const { errors, close } = server;
-      await close();
-      assert.deepEqual(errors, []);
-    });
+    const { http, shared } = serveSuite(listener, partitions, { workers: '2' });
 
     describe(`${partitions} partitions`, { concurrency: 4 }, () => {
       async function open(options: Fields = {}) {
@@ -171,7 +161,7 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
         await planner.post(`${M}/add`, { subject: 'ann', relation: 'likes', object: 'tea' });
         await http.post(`${M}/add`, { subject: 'bob', relation: 'likes', object: 'tea', author_did: DID });
         const stray = await agentKey('stray');
-        await GrpcClient.open(server.grpc, stray.key)
+        await GrpcClient.open(shared.server.grpc, stray.key)
           .with({ 'x-memory-id': id })
           .call('Add', { grain_type: 'belief', fields_json: '{"subject":"a","relation":"b","object":"c"}' });
         const shown = await http.get(`${M}/agents/planner`);

@@ -1,27 +1,17 @@
 // Access tuples over both HTTP listeners, in memories of one partition and of four, and what they decide on gRPC.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { Fields, ParsedJson } from './driver.ts';
 import { GrpcClient } from './grpc-client.ts';
-import { HttpClient } from './http-client.ts';
+import type { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`over ${listener}`, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ shards: '4', workers: '2', http: listener });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      const { errors, close } = server;
-      await close();
-      assert.deepEqual(errors, []);
-    });
+    const { http, shared } = serveSuite(listener, partitions, { workers: '2' });
 
     describe(`${partitions} partitions`, () => {
       async function open(options: Fields = {}) {
@@ -161,7 +151,7 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
       test('where the policy requires it, tuples decide on every transport, and each denial is in the trail', async () => {
         const { id, M, tuple } = await open({ policies: ['soc2'] });
         const bot = await keyOf('agent:bot');
-        const grpc = GrpcClient.open(server.grpc, bot.key).with({ 'x-memory-id': id });
+        const grpc = GrpcClient.open(shared.server.grpc, bot.key).with({ 'x-memory-id': id });
         const fields = { subject: 'ann', relation: 'likes', object: 'tea' };
         const open1 = (await http.post(`${M}/add`, { ...fields, namespace: 'team/open' })).blob_hash;
         const shut = (await http.post(`${M}/add`, { ...fields, namespace: 'team/shut' })).blob_hash;

@@ -1,28 +1,16 @@
 // The compliance checks on a running server: over both HTTP listeners and gRPC, with one partition and with four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
-import { GrpcClient } from './grpc-client.ts';
-import { HttpClient } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import type { HttpClient } from './http-client.ts';
+import { serveSuite } from './http-suite.ts';
 
 for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
+    const { http, memory, shared } = serveSuite(listener, partitions);
 
-    const memory = async (): Promise<string> => `/memories/${await newMemory(http, partitions, {})}`;
     const byId = (run: ParsedJson): ReadonlyMap<string, ParsedJson> =>
       new Map(run['checks'].map((check: ParsedJson) => [check['id'], check]));
 
@@ -94,7 +82,7 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
           reason: 'test',
         },
       });
-      const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': path.split('/').at(-1)! });
+      const grpc = shared.grpc.with({ 'x-memory-id': path.split('/').at(-1)! });
       const run = await grpc.call('VerifyCompliance', {});
       assert.deepEqual([run.total, run.checks.length], [88, 88]);
       const checks = new Map<string, ParsedJson>(run.checks.map((check: ParsedJson) => [check['id'], check]));
@@ -118,7 +106,6 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
       assert.deepEqual([assessments.length, assessments[0].status], [1, 'incomplete']);
       const report = await http.get(`${path}/compliance/export`);
       assert.deepEqual(report.record_of_processing.controller, controller);
-      grpc.close();
     });
 
     test('the checks of metrics judge the whole memory and its server, whatever the caller sees', async () => {
@@ -192,8 +179,8 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
         ['csv', 'text/csv'],
         ['text', 'text/plain'],
       ] as const) {
-        const answer = await fetch(`${server.http}/api${path}/compliance/export?format=${format}`, {
-          headers: { authorization: `Bearer ${server.key}` },
+        const answer = await fetch(`${http.base}/api${path}/compliance/export?format=${format}`, {
+          headers: { authorization: `Bearer ${http.key}` },
         });
         assert.ok(answer.headers.get('content-type')?.startsWith(type));
         const text = await answer.text();

@@ -1,31 +1,18 @@
 // The erasure of a user on every transport: by route, by rpc, by app/exec. With one partition and with four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
 import { GrpcClient } from './grpc-client.ts';
-import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 const FINGERPRINT = /^[0-9a-f]{16}$/;
 
 for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    let grpc: GrpcClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-      grpc = GrpcClient.open(server.grpc, server.key);
-    });
-    after(async () => {
-      grpc.close();
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
+    const { http, shared } = serveSuite(listener, partitions);
 
     const newId = (): Promise<string> => newMemory(http, partitions, {});
 
@@ -41,7 +28,7 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
         assert.equal(status, 'erased');
         return proof;
       },
-      ForgetUser: (id, user_id) => grpc.with({ 'x-memory-id': id }).call('ForgetUser', { user_id }),
+      ForgetUser: (id, user_id) => shared.grpc.with({ 'x-memory-id': id }).call('ForgetUser', { user_id }),
       forget_user: async (id, user_id) => {
         const json = { command: 'forget_user', args: { user_id, reason: 'asked' } };
         return (await http.post(`/memories/${id}/app/exec`, json)).result;
@@ -135,14 +122,14 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
       await believe(id, 'ann', 'rain', { user_id: 'ann' });
       const key = async (more: object): Promise<string> =>
         (await http.post('/auth/keys', { memory_id: id, ...more })).raw_key;
-      const writer = GrpcClient.open(server.grpc, await key({ scopes: ['write'] }));
+      const writer = GrpcClient.open(shared.server.grpc, await key({ scopes: ['write'] }));
       await refused(writer.call('ForgetUser', { user_id: 'ann' }), 'AUT-E001');
-      const bound = GrpcClient.open(server.grpc, await key({ scopes: ['admin'], namespace: 'part' }));
+      const bound = GrpcClient.open(shared.server.grpc, await key({ scopes: ['admin'], namespace: 'part' }));
       await refused(bound.call('ForgetUser', { user_id: 'ann' }), 'AUT-E001');
-      const own = GrpcClient.open(server.grpc, await key({ scopes: ['admin'], user_id: 'ann' }));
+      const own = GrpcClient.open(shared.server.grpc, await key({ scopes: ['admin'], user_id: 'ann' }));
       await refused(own.call('ForgetUser', { user_id: 'bea' }), 'AUT-E001');
       assert.equal((await own.call('ForgetUser', { user_id: 'ann' })).count, 1);
-      await refused(grpc.with({ 'x-memory-id': id }).call('ForgetUser', {}), 'VAL-E001', 'VAL-E003');
+      await refused(shared.grpc.with({ 'x-memory-id': id }).call('ForgetUser', {}), 'VAL-E001', 'VAL-E003');
       for (const client of [writer, bound, own]) client.close();
     });
 

@@ -3,14 +3,15 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { Fields, Grain, Json, ParsedJson } from './driver.ts';
-import { GrpcClient } from './grpc-client.ts';
+import type { GrpcClient } from './grpc-client.ts';
 import { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
+import { shareServer } from './shared-server.ts';
 
 const THEN = 1_700_000_000;
 const TEXT = 'My name is Ada Lovelace. I live in Paris and I work at Acme.';
@@ -90,19 +91,8 @@ function overGrpc(client: GrpcClient): Face {
   };
 }
 
-let server: TestServer;
-let http: HttpClient;
-let grpc: GrpcClient;
-before(async () => {
-  server = await startTestServer({ shards: '4', workers: '1' });
-  http = new HttpClient(server.http, server.key);
-  grpc = GrpcClient.open(server.grpc, server.key);
-});
-after(async () => {
-  grpc.close();
-  await server.close();
-  assert.deepEqual(server.errors, []);
-});
+const shared = shareServer({ shards: '4', workers: '1' });
+const { http } = shared;
 
 for (const transport of ['HTTP', 'gRPC'])
   for (const partitions of [1, 4])
@@ -111,7 +101,7 @@ for (const transport of ['HTTP', 'gRPC'])
       async function place() {
         const id = await newMemory(http, partitions);
         const M = `/memories/${id}`;
-        const face = transport === 'HTTP' ? overHttp(http, M) : overGrpc(grpc.with({ 'x-memory-id': id }));
+        const face = transport === 'HTTP' ? overHttp(http, M) : overGrpc(shared.grpc.with({ 'x-memory-id': id }));
         const beliefs = async (): Promise<Grain[]> => (await http.get(`${M}/grains?grain_type=belief`)).grains;
         const get = (hash: string): Promise<Grain> => http.get(`${M}/grains/${hash}`);
         /** Polls until the extraction of that request has ended. */
@@ -283,7 +273,7 @@ for (const transport of ['HTTP', 'gRPC'])
         const face =
           transport === 'HTTP'
             ? overHttp(http.with(key), `/memories/${id}`)
-            : overGrpc(grpc.with({ authorization: `Bearer ${key}`, 'x-memory-id': id }));
+            : overGrpc(shared.grpc.with({ authorization: `Bearer ${key}`, 'x-memory-id': id }));
         const answer = await face.remember({ text: 'I live in Paris.', extract_mode: 'sync' });
         for (const hash of [answer.source_hash, ...answer.extracted_hashes]) {
           const { user_id: user, namespace } = (await get(hash)).fields;

@@ -1,12 +1,12 @@
 // Policies on both transports, in memories of one partition and of four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { describe, test } from 'node:test';
 import { refused } from './contract.ts';
 import type { Fields, ParsedJson } from './driver.ts';
-import { GrpcClient } from './grpc-client.ts';
-import { HttpClient } from './http-client.ts';
+import type { GrpcClient } from './grpc-client.ts';
+import type { HttpClient } from './http-client.ts';
 import { newMemory } from './http-driver.ts';
+import { shareServer } from './shared-server.ts';
 
 /** Members that both transports report. */
 interface Face {
@@ -77,17 +77,8 @@ function overGrpc(grpc: GrpcClient): Face {
   };
 }
 
-let server: TestServer;
-let http: HttpClient;
-before(async () => {
-  server = await startTestServer({ shards: '4', workers: '2' });
-  http = new HttpClient(server.http, server.key);
-});
-after(async () => {
-  const { errors, close } = server;
-  await close();
-  assert.deepEqual(errors, []);
-});
+const shared = shareServer({ shards: '4', workers: '2' });
+const { http } = shared;
 
 const FACES = [
   ['HTTP', 4],
@@ -100,7 +91,7 @@ for (const [transport, partitions] of FACES)
       const id = await newMemory(http, partitions, options);
       const M = `/memories/${id}`;
       if (transport === 'HTTP') return { face: overHttp(http, M), M };
-      const client = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': id });
+      const client = shared.grpc.with({ 'x-memory-id': id });
       return { face: overGrpc(client), M };
     }
     const put = (M: string, change: Fields): Promise<ParsedJson> => http.call('PUT', `${M}/policy`, { json: change });
@@ -293,7 +284,7 @@ for (const [transport, partitions] of FACES)
 test('a consent has all its members on every write path', async () => {
   const id = await newMemory(http, 1, { policies: ['gdpr'] });
   const M = `/memories/${id}`;
-  const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': id });
+  const grpc = shared.grpc.with({ 'x-memory-id': id });
   const fields = { user_id: 'u1', scope: 'storage', note: 'a story that nobody agreed to' };
   const { note: _, ...plain } = fields;
   const batch = await http.post(`${M}/batch-add`, {
@@ -422,7 +413,6 @@ test('retention is reported by namespace and enforced', async () => {
 });
 
 test('enforced retention counts a thousand namespaces one by one, those with most expired grains', async () => {
-  const http = new HttpClient(server.http, server.key);
   const M = `/memories/${await newMemory(http, 4, { policies: ['retention_30d'] })}`;
   const created_at = Math.floor(Date.now() / 1000) - 31 * 86_400;
   const grain = (at: number) => ({

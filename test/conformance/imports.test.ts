@@ -1,13 +1,13 @@
 // Import jobs over HTTP: their states, progress, cancellation and rules. On both listeners, with one partition and four.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { EventClient } from '../support/event-stream.ts';
 import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
 import { HttpClient } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 const HANDBOOK = '# Handbook\n\n## Leave\n\nEveryone has thirty days of leave.\n';
 const LONG = Array.from({ length: 400 }, (_, at) => `Line ${at} of a long document says something.`).join('\n\n');
@@ -20,22 +20,11 @@ function formOf(content: string | Uint8Array, name: string): FormData {
 
 for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-    const memory = async (options: object = {}): Promise<string> =>
-      `/memories/${await newMemory(http, partitions, { ...options })}`;
+    const { http, memory } = serveSuite(listener, partitions);
     const importing = (path: string, content: string | Uint8Array, name: string, query = '', headers = {}) =>
       http.call('POST', `${path}/imports${query}`, { body: formOf(content, name), headers });
-    const streamOf = (path: string, id: string, key = server.key): Promise<EventClient> =>
-      EventClient.open(`${server.http}/api${path}/imports/${id}/stream`, { authorization: `Bearer ${key}` });
+    const streamOf = (path: string, id: string, key = http.key): Promise<EventClient> =>
+      EventClient.open(`${http.base}/api${path}/imports/${id}/stream`, { authorization: `Bearer ${key}` });
     /** The job once it has ended. */
     const ended = async (path: string, id: string): Promise<ParsedJson> => {
       const client = await streamOf(path, id);

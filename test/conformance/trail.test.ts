@@ -2,33 +2,17 @@
 // where it has an rpc, with one partition and with four.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
 import { refused } from './contract.ts';
 import type { ParsedJson } from './driver.ts';
-import { GrpcClient } from './grpc-client.ts';
-import { HttpClient } from './http-client.ts';
-import { newMemory } from './http-driver.ts';
+import { serveSuite } from './http-suite.ts';
 
 const GENESIS = '0'.repeat(64);
 
 for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: 4 }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4', workers: '1' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.errors, []);
-    });
-
-    async function memory(): Promise<string> {
-      return `/memories/${await newMemory(http, partitions, {})}`;
-    }
+    const { http, memory, shared } = serveSuite(listener, partitions);
 
     async function entries(path: string, query = ''): Promise<readonly ParsedJson[]> {
       const found: ParsedJson[] = [];
@@ -209,7 +193,7 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
 
     test('records over gRPC are those over HTTP', async () => {
       const path = await teas();
-      const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': path.split('/')[2]! });
+      const grpc = shared.grpc.with({ 'x-memory-id': path.split('/')[2]! });
       const answer = await grpc.call('Recall', { query: 'tea', limit: 2 });
       const record = await grpc.call('GetProvenance', { recall_id: answer.recall_id });
       const same = await http.get(`${path}/provenance/${answer.recall_id}`);
@@ -258,7 +242,7 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
 
     test('a person’s data is exported completely on every transport, frozen or not', async () => {
       const path = await teas();
-      const grpc = GrpcClient.open(server.grpc, server.key).with({ 'x-memory-id': path.split('/')[2]! });
+      const grpc = shared.grpc.with({ 'x-memory-id': path.split('/')[2]! });
       const { grains } = await http.get(`${path}/grains?user_id=ada`);
       await http.post(`${path}/supersede`, { blob_hash: grains[0].blob_hash, fields: { object: 'no tea' } });
       await http.post(`${path}/consent/grant`, { user_id: 'ada', purpose: 'storage' });
