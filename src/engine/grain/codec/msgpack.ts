@@ -242,8 +242,8 @@ export function writeText(text: string): void {
   position = at;
 }
 
-/** Writes the text of the ASCII bytes from `start` to `end - 1`. */
-export function writeAscii(bytes: Buffer, start: number, end: number): void {
+/** Writes the text whose UTF-8, in NFC, are the bytes from `start` to `end - 1`. */
+export function writeUtf8(bytes: Buffer, start: number, end: number): void {
   const length = end - start;
   reserve(5 + length);
   writeTextHead(length);

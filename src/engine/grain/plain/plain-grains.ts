@@ -10,12 +10,12 @@ import {
   startOutput,
   takeOutput,
   writeArrayHead,
-  writeAscii,
   writeFloat,
   writeHeaderBytes,
   writeInteger,
   writeMapHead,
   writeRaw,
+  writeUtf8,
 } from '../codec/msgpack.ts';
 import type { ValueMap } from '../value.ts';
 import {
@@ -123,7 +123,7 @@ export class PlainGrains {
 
   /** The fields of a grain as the request has them. */
   fieldsAt(at: number): JsonObject {
-    const text = this.#bytes.toString('latin1', this.#texts[at * 2], this.#texts[at * 2 + 1]);
+    const text = this.#bytes.toString('utf8', this.#texts[at * 2], this.#texts[at * 2 + 1]);
     return parseJson(text) as JsonObject; // `add` has read an object
   }
 
@@ -194,7 +194,7 @@ export class PlainGrains {
       if (!isThere(row, type, place)) continue;
       writeRaw(key);
       if (place < TEXT_COLUMNS.length) this.#writeText(row, place);
-      else if (place === TYPE_PLACE) writeAscii(TYPE_NAMES[type]!, 0, TYPE_NAMES[type]!.length);
+      else if (place === TYPE_PLACE) writeUtf8(TYPE_NAMES[type]!, 0, TYPE_NAMES[type]!.length);
       else if (place === TAGS_PLACE) this.#writeTags(row);
       else if (place === CREATED_AT_PLACE) writeInteger(createdAtMs);
       else writeFloat(place === CONFIDENCE_PLACE ? confidenceOf(row) : row.numbers[row.number + IMPORTANCE]!);
@@ -204,8 +204,8 @@ export class PlainGrains {
 
   #writeText({ ints, int }: Row, place: number): void {
     const start = ints[int + place * 2]!;
-    if (start === 0) writeAscii(NAMESPACE_DEFAULT, 0, NAMESPACE_DEFAULT.length);
-    else writeAscii(this.#bytes, start, ints[int + place * 2 + 1]!);
+    if (start === 0) writeUtf8(NAMESPACE_DEFAULT, 0, NAMESPACE_DEFAULT.length);
+    else writeUtf8(this.#bytes, start, ints[int + place * 2 + 1]!);
   }
 
   #writeTags({ ints, int }: Row): void {
@@ -213,7 +213,7 @@ export class PlainGrains {
     writeArrayHead(count);
     for (let i = 0, next = ints[int + TAGS_AT]!; i < count; i++, next = tagEnd() + 1) {
       const start = nextTag(this.#bytes, next);
-      writeAscii(this.#bytes, start, tagEnd());
+      writeUtf8(this.#bytes, start, tagEnd());
     }
   }
 }
@@ -237,7 +237,7 @@ function confidenceOf({ numbers, number }: Row): number {
 const SHORT_BYTES = 32;
 const SHORT_SLOTS_MAX = 1_024;
 
-/** The strings of short texts, of which a request holds most several times: relations, users, tags. */
+/** The strings of short texts of ASCII, of which a request holds most several times: relations, users, tags. */
 class ShortTexts {
   readonly #texts: string[];
 
@@ -248,12 +248,19 @@ class ShortTexts {
     this.#texts = new Array<string>(slots).fill('');
   }
 
-  /** The string of the ASCII from `start` to `end - 1`. */
+  /** The string of the UTF-8 from `start` to `end - 1`. */
   text(bytes: Buffer, start: number, end: number): string {
     const length = end - start;
-    if (length > SHORT_BYTES) return bytes.toString('latin1', start, end);
+    if (length > SHORT_BYTES) return bytes.toString('utf8', start, end);
     let hash = length;
-    for (let i = start; i < end; i++) hash = Math.imul(hash, 31) + bytes[i]!;
+    let all = 0;
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i]!;
+      hash = Math.imul(hash, 31) + byte;
+      all |= byte;
+    }
+    // Only the units of ASCII are its bytes.
+    if (all > 0x7f) return bytes.toString('utf8', start, end);
     const slot = (hash ^ (hash >>> 10)) & (this.#texts.length - 1);
     const known = this.#texts[slot]!;
     if (known.length === length && isSame(known, bytes, start)) return known;

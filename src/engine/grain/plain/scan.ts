@@ -1,8 +1,9 @@
 // Finds the members of a plain grain in its JSON text without parsing it. A grain is plain when it is a belief or an event
-// of common members only, and a blob holds each of their texts byte for byte: ASCII without escapes. Any other text, a
-// faulty one too, is left to the general path, so nothing here decides what is refused.
+// of common members only, and a blob holds each of their texts byte for byte: without escapes, and certainly in NFC
+// (stable.ts). Any other text, a faulty one too, is left to the general path, so nothing here decides what is refused.
 import { assert } from '../../base/assert.ts';
 import { NAMESPACE_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX, USER_ID_CHARS_MAX } from '../../base/limits.ts';
+import { stableLength } from './stable.ts';
 
 /** Members of texts, by their place in a row. */
 export const TEXT_COLUMNS = [
@@ -32,7 +33,7 @@ export const PLAIN_TYPES = ['belief', 'event'] as const;
 export type PlainType = (typeof PLAIN_TYPES)[number];
 
 const NOT_PLAIN = -1;
-/** A longer text is left to the general path, so that no plain blob is too large. */
+/** A longer text is left to the general path, so that no plain blob is too large. Limits in characters hold for bytes. */
 const TEXT_BYTES_MAX = 16_384;
 const LENGTH_MAX = TEXT_COLUMNS.map((name) =>
   name === 'user_id' ? USER_ID_CHARS_MAX : name === 'namespace' ? NAMESPACE_CHARS_MAX : TEXT_BYTES_MAX,
@@ -53,7 +54,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** 1 for a byte that means itself inside a string. */
+/** 1 for a byte of ASCII that means itself inside a string. */
 const LITERAL = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte < 0x80 && byte !== QUOTE && byte !== 0x5c ? 1 : 0,
 );
@@ -162,15 +163,27 @@ export function token(bytes: Uint8Array, to: number, byte: number): boolean {
   return true;
 }
 
-/** Passes a string of literal bytes. Returns where its text begins, or -1. The text ends at `at - 1`. */
+/** Passes a string that is its own value. Returns where its text begins, or -1. The text ends at `at - 1`. */
 export function literal(bytes: Uint8Array, to: number): number {
   if (at >= to || bytes[at] !== QUOTE) return NOT_PLAIN;
   const start = at + 1;
   let end = start;
   while (end < to && LITERAL[bytes[end]!] === 1) end++;
+  if (end < to && bytes[end]! > 0x7f) end = endOfWide(bytes, end, to);
   if (end >= to || bytes[end] !== QUOTE) return NOT_PLAIN;
   at = end + 1;
   return start;
+}
+
+/** Where the literal bytes and the stable characters from `from` end. */
+function endOfWide(bytes: Uint8Array, from: number, to: number): number {
+  let end = from;
+  while (end < to) {
+    const length = bytes[end]! > 0x7f ? stableLength(bytes, end, to) : LITERAL[bytes[end]!]!;
+    if (length === 0) return end;
+    end += length;
+  }
+  return end;
 }
 
 /** Each reads a value into the row and returns the number of its elements, or -1. */

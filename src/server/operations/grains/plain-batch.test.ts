@@ -78,7 +78,9 @@ const belief = { subject: 'Ada', relation: 'likes', object: 'tea' };
 const texts = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.constantFrom(belief, { ...belief, confidence: 0.5, tags: ['a'] }).map((one) => JSON.stringify(one)),
+    arbitrary: fc
+      .constantFrom<object>(belief, { ...belief, confidence: 0.5, tags: ['a'] }, { ...belief, object: 'thé 茶' })
+      .map((one) => JSON.stringify(one)),
   },
   { weight: 2, arbitrary: fc.constant('{"content":"hello","role":"user"}') },
   fc.constantFrom(
@@ -90,6 +92,7 @@ const texts = fc.oneof(
     '{"subject":"Ada","subjekt":1}',
     '{"userid":"x"}',
     '{"object":"caf\u00e9"}',
+    '{"content":"cafe\u0301"}',
   ),
   fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
 );
@@ -177,7 +180,7 @@ test('bodies that are cut off or changed are read alike', () => {
     JSON.stringify({
       grains: [
         { grain_type: 'belief', fields: { ...belief, confidence: 0.25, tags: ['a}', 'b{'] } },
-        { fields: { content: 'hello, "', session_id: 's' }, grain_type: 'event' },
+        { fields: { content: 'hello, é漢😀"', session_id: 's' }, grain_type: 'event' },
       ],
     }).replace('\\"', "'"),
   );
@@ -208,8 +211,8 @@ test('the bounds of a body are the same', () => {
 test('requests that are cut off or changed are read alike', () => {
   const whole = batchOf([
     itemOf('belief', JSON.stringify({ ...belief, confidence: 0.25, tags: ['a', 'b'] })),
-    itemOf('event', '{"content":"hello","session_id":"s"}'),
-    itemOf('belief', '{"subject":"\u00e9","relation":"b","object":"c"}'),
+    itemOf('event', '{"content":"hello, \u00e9漢😀","session_id":"s"}'),
+    itemOf('belief', '{"subject":"e\u0301","relation":"b","object":"c"}'),
   ]);
   assert.equal(compare(whole), 2);
   for (let end = 0; end <= whole.length; end++) compare(whole.subarray(0, end));
@@ -254,7 +257,8 @@ test('a plain grain is prepared as the general path prepares it, under any polic
       'event',
       JSON.stringify({ content: 'Ada: is the tea ready?', role: 'User', session_id: 's', user_id: 'ada' }),
     ),
-    itemOf('event', JSON.stringify({ content: ' ', confidence: 1, created_at: 1_700_000_000 })),
+    itemOf('event', JSON.stringify({ content: 'É\u00a0漢字、ひらがな 😀', role: '役', user_id: 'é', tags: ['ж'] })),
+    itemOf('event', JSON.stringify({ content: '\u00a0', confidence: 1, created_at: 1_700_000_000 })),
     itemOf('belief', JSON.stringify({ ...belief, object: 'call +49 170 1234567 or a@example.org' })),
   ]);
   const shard = read(request, true).items!;
