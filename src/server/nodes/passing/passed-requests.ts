@@ -76,7 +76,7 @@ export class PassedRequests {
     } catch (error) {
       if (error instanceof RequestAborted) return;
       this.#log.error({ err: error }, 'error in a request that another node passed on');
-      incoming.fail();
+      incoming.fail(head.face);
     } finally {
       this.#running -= 1;
       if (this.#running === 0) this.#idle?.();
@@ -161,10 +161,11 @@ class Incoming {
   }
 
   /** A bug: an answer that has not begun is a bare error. */
-  fail(): void {
+  fail(face: RequestHead['face']): void {
     if (this.#hasAnswer) this.cut();
     else {
-      this.begin({ status: 500, headers: [] });
+      const error = new EngineError('SYS-E001', 'internal error');
+      this.begin(face === 'http' ? { status: 500, headers: [] } : { headers: [], error: error.toWire() });
       this.end();
     }
   }

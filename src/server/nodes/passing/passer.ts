@@ -293,11 +293,12 @@ export class Passer {
           pieces.push(bytes);
           if (error === undefined) finish({ bytes: Buffer.concat(pieces), headers: known });
           else finish({ error: errorOf(error), headers: known });
-        }
+        } else if (kind === 'cut') lost();
       };
+      const lost = (): void => finish({ error: new EngineError('STO-E002', BROKEN) });
       start({
         receive,
-        lost: () => finish({ error: new EngineError('STO-E002', BROKEN) }),
+        lost,
         gone: () => finish({ error: new EngineError('SYS-E005', 'the caller has disconnected') }),
       });
     });

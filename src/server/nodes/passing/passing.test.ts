@@ -250,6 +250,30 @@ test('a bug in the owner is a bare error for the caller, and a line of its log',
   assert.deepEqual([request.response?.status, errors.length], [500, 1]);
 });
 
+function grpcCall(method: string, bytes: Buffer, deadlineMs?: number): GrpcCall {
+  return {
+    service: 's',
+    method,
+    bytes,
+    deadlineMs,
+    remoteAddress: '1.2.3.4',
+    aborted: new AbortController().signal,
+    identity: undefined,
+    headerList: ['authorization', 'Bearer k', 'x-bin', 'AA'],
+    header: () => undefined,
+    only: () => undefined,
+    joined: () => undefined,
+  };
+}
+
+test('a bug in a call of gRPC is an error for its caller, and no empty answer', async () => {
+  const { passer, join, errors } = setUp({ grpc: () => Promise.reject(new Error('a bug')) });
+  join();
+  const answer = await passer.grpc(grpcCall('Add', Buffer.from('abc')));
+  assert.ok('error' in answer && answer.error.code === 'SYS-E001', JSON.stringify(answer));
+  assert.equal(errors.length, 1);
+});
+
 test('a call of gRPC takes its metadata, deadline and bytes along, and brings answer or error back', async () => {
   let seen: GrpcCall | undefined;
   const { passer, join } = setUp({
@@ -262,19 +286,7 @@ test('a call of gRPC takes its metadata, deadline and bytes along, and brings an
   join();
   const bytes = Buffer.alloc(PASSED_PIECE_BYTES + 3, 'xyz');
   const deadlineMs = performance.timeOrigin + performance.now() + 5_000;
-  const call = (method: string): GrpcCall => ({
-    service: 's',
-    method,
-    bytes,
-    deadlineMs,
-    remoteAddress: '1.2.3.4',
-    aborted: new AbortController().signal,
-    identity: undefined,
-    headerList: ['authorization', 'Bearer k', 'x-bin', 'AA'],
-    header: () => undefined,
-    only: () => undefined,
-    joined: () => undefined,
-  });
+  const call = (method: string): GrpcCall => grpcCall(method, bytes, deadlineMs);
   const answer = await passer.grpc(call('Add'));
   assert.deepEqual(answer, { bytes: Buffer.from(bytes).reverse(), headers: { 'x-warnings': 'w' } });
   assert.deepEqual(
