@@ -34,12 +34,20 @@ interface Route {
   readonly codec: number | undefined;
 }
 
+/** A request that another node answers. */
+export interface PassedOn {
+  readonly request: HttpRequest;
+  /** Its body, if it has been read. */
+  readonly taken?: Promise<Uint8Array> | undefined;
+  /** Headers of an answer that this node makes itself. */
+  readonly always: ResponseHeaders;
+  /** Budget of answers until clients have read them. */
+  readonly answers: ByteBudget;
+}
+
 /** Answers requests that this node cannot answer from its copy of the control log. */
 export interface Elsewhere {
-  readonly http: (passed: {
-    readonly request: HttpRequest;
-    readonly taken?: Promise<Uint8Array> | undefined;
-  }) => Promise<void>;
+  readonly http: (passed: PassedOn) => Promise<void>;
   readonly grpc: GrpcHandler;
 }
 
@@ -70,7 +78,7 @@ export interface HandlerParts {
 
 /** Answers every request. `extra` are operations with absolute paths (`/metrics`). */
 export function httpHandler(parts: HandlerParts): HttpHandler {
-  const { cors, pages, sites, signIn, mcp, basePath, elsewhere } = parts;
+  const { cors, pages, sites, signIn, mcp, basePath, elsewhere, answers } = parts;
   const router = new Router<Route>();
   for (const operation of OPERATIONS)
     for (const row of operation.http)
@@ -88,7 +96,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
     const path = withoutBase(request.path, basePath);
     // Its state is that of one server.
     const isOfServer = signIn?.takes(request.method, path) === true || mcp?.takes(path) === true;
-    if (isOfServer && elsewhere !== undefined) return elsewhere.http({ request });
+    if (isOfServer && elsewhere !== undefined) return elsewhere.http({ request, always, answers });
     if (signIn?.takes(request.method, path) === true) return signIn.answer(request, always);
     if (sites.some((site) => site.answer(request, path, always))) return;
     if (mcp?.takes(path) === true) return mcp.answer(request, { path, always, serve });
@@ -111,7 +119,8 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
     }
     if (match.found === 'methods')
       return refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', match.allow]]);
-    if (elsewhere !== undefined && match.route.operation.onAnyNode === false) return elsewhere.http({ request });
+    if (elsewhere !== undefined && match.route.operation.onAnyNode === false)
+      return elsewhere.http({ request, always, answers });
     await answer(parts, request, match, always);
   };
   return serve;
@@ -199,7 +208,7 @@ async function answer(
     },
   );
   if (!performed.ok && performed.isElsewhere === true && elsewhere !== undefined)
-    return elsewhere.http({ request, taken });
+    return elsewhere.http({ request, taken, always, answers });
   const headers: ResponseHeaders = [...always, ...Object.entries(performed.headers)];
   if (performed.ok) {
     try {

@@ -4,7 +4,7 @@ import { NODE_LAST_REQUESTS_MS } from '../../engine/base/limits.ts';
 import { requestIdOf } from '../arrival.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { includesScope } from '../auth/principal.ts';
-import { answerBudget, requestBudget } from '../byte-budget.ts';
+import { answerBudget, type ByteBudget, requestBudget } from '../byte-budget.ts';
 import type { Services } from '../context.ts';
 import type { GrpcFront, GrpcOptions } from '../grpc/front.ts';
 import { grpcListener } from '../grpc/listen.ts';
@@ -109,7 +109,7 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
   opened('gRPC', grpc);
   const { node } = starting.deps;
   if (node !== undefined) {
-    node.serve({ http: serve, grpc: answerRpc });
+    node.serve({ http: serve, grpc: answerRpc, requests: options.requests });
     lifecycle.opened('requests of other nodes', () => node.drainPassed(lifecycle.drainMs));
   }
   // Before the listeners: they wait for the ends of its streams.
@@ -140,7 +140,7 @@ function drainsOf({ lifecycle }: Starting) {
   return { opened, drain };
 }
 
-type SharedOptions = Omit<ListenOptions, 'host' | 'port'>;
+type SharedOptions = Omit<ListenOptions, 'host' | 'port'> & { readonly requests: ByteBudget };
 
 /** The options that all listeners share. */
 function optionsOf({ config, deps, log, warn }: Starting): SharedOptions {

@@ -4,7 +4,8 @@ import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
 import { EngineError, type WireError } from '../../../engine/base/errors.ts';
 import { isSettledWithin } from '../../../engine/base/settled-within.ts';
 import type { Channel, ChannelSend } from '../../../shards/nodes/link/channel.ts';
-import type { GrpcAnswer, GrpcCall } from '../../grpc/front.ts';
+import type { ByteBudget, Share } from '../../byte-budget.ts';
+import type { GrpcAnswer } from '../../grpc/front.ts';
 import { firstHeader, joinedHeader, onlyHeader } from '../../http/header-list.ts';
 import { checkHeaders, type HttpRequest, RequestAborted, type ResponseHeaders, type ResponseStream } from '../../http/listener.ts'; // biome-ignore format: one row
 import type { Logger } from '../../log.ts';
@@ -55,7 +56,7 @@ export class PassedRequests {
         else if (this.#handlers === undefined) say('refused');
         else {
           const head = JSON.parse(body.toString()) as RequestHead; // of a node of this deployment
-          const incoming = new Incoming(say);
+          const incoming = new Incoming(say, this.#handlers.requests);
           requests.set(id, incoming);
           void this.#answer(this.#handlers, head, incoming).finally(() => requests.delete(id));
         }
@@ -72,12 +73,14 @@ export class PassedRequests {
     try {
       if (head.face === 'http') await handlers.http(new PassedHttp(head, incoming));
       else await answerGrpc(handlers, head, incoming);
+      incoming.handled();
       await incoming.over;
     } catch (error) {
       if (error instanceof RequestAborted) return;
       this.#log.error({ err: error }, 'error in a request that another node passed on');
       incoming.fail(head.face);
     } finally {
+      incoming.handled();
       this.#running -= 1;
       if (this.#running === 0) this.#idle?.();
     }
@@ -92,14 +95,18 @@ class Incoming {
   readonly over: Promise<void>;
   #end: () => void = () => undefined;
   readonly #sender: PieceSender;
-  readonly #pieces: Buffer[] = [];
+  readonly #share: Share;
+  #pieces: Buffer[] = [];
+  #heldBytes = 0;
+  /** Set while the body is awaited. */
   #body: { readonly resolve: (bytes: Uint8Array) => void; readonly reject: (error: Error) => void } | undefined;
   #hasAnswer = false;
   #isOver = false;
 
-  constructor(say: Say) {
+  constructor(say: Say, requests: ByteBudget) {
     this.say = say;
     this.#sender = new PieceSender(say);
+    this.#share = requests.share((reason) => this.#refuseBody(reason));
     this.over = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -112,12 +119,43 @@ class Incoming {
   receive(kind: PassedKind, bytes: Buffer): void {
     if (kind === 'more') this.#sender.more();
     else if (kind === 'aborted') this.abort();
-    else if (kind === 'unread') this.#body?.reject(EngineError.fromWire(JSON.parse(bytes.toString()) as WireError));
-    else if (kind === 'piece' || kind === 'last') {
-      this.#pieces.push(bytes);
-      if (kind === 'piece') this.say('more');
-      else this.#body?.resolve(Buffer.concat(this.#pieces));
+    else if (kind === 'unread') this.#refuseBody(EngineError.fromWire(JSON.parse(bytes.toString()) as WireError));
+    else if (kind === 'piece' || kind === 'last') this.#takePiece(bytes, kind === 'last');
+  }
+
+  /** Nothing more is asked for of a body that was refused. */
+  #takePiece(bytes: Buffer, isLast: boolean): void {
+    const body = this.#body;
+    if (body === undefined) return;
+    this.#pieces.push(bytes);
+    this.#heldBytes += bytes.length;
+    try {
+      this.#share.hold(this.#heldBytes);
+    } catch (error) {
+      this.#refuseBody(error as Error); // it throws only errors
     }
+    // Holding more may have dropped this body.
+    if (this.#body !== body) return;
+    if (!isLast) {
+      this.say('more');
+      return;
+    }
+    this.#share.settle();
+    this.#body = undefined;
+    body.resolve(Buffer.concat(this.#pieces));
+    this.#pieces = [];
+  }
+
+  #refuseBody(reason: Error): void {
+    this.#body?.reject(reason);
+    this.handled();
+  }
+
+  /** Its body is not needed any more. */
+  handled(): void {
+    this.#body = undefined;
+    this.#pieces = [];
+    this.#share.release();
   }
 
   /** The body, at most so many bytes. */
@@ -135,7 +173,7 @@ class Incoming {
   abort(): void {
     if (this.#isOver) return;
     this.controller.abort(new RequestAborted());
-    this.#body?.reject(new RequestAborted());
+    this.#refuseBody(new RequestAborted());
     this.#finish();
   }
 
@@ -248,23 +286,8 @@ class PassedHttp implements HttpRequest {
   }
 }
 
-async function answerGrpc({ grpc }: Handlers, head: GrpcHead, incoming: Incoming): Promise<void> {
-  const { service, method, remoteAddress, headers: headerList, leftMs } = head;
-  const own = (name: string): boolean => !name.endsWith('-bin');
-  const call: GrpcCall = {
-    service,
-    method,
-    remoteAddress,
-    headerList,
-    bytes: Buffer.from(await incoming.body(0xffff_ffff)),
-    deadlineMs: leftMs === undefined ? undefined : steadyMs(systemClock) + leftMs,
-    aborted: incoming.controller.signal,
-    identity: undefined,
-    header: (name) => (own(name) ? firstHeader(headerList, name) : undefined),
-    only: (name) => (own(name) ? onlyHeader(headerList, name) : undefined),
-    joined: (name) => (own(name) ? joinedHeader(headerList, name) : undefined),
-  };
-  const answer: GrpcAnswer = await grpc(call).catch((error: unknown) => {
+async function answerGrpc(handlers: Handlers, head: GrpcHead, incoming: Incoming): Promise<void> {
+  const answer: GrpcAnswer = await grpcAnswerOf(handlers, head, incoming).catch((error: unknown) => {
     if (error instanceof EngineError) return { error };
     throw error;
   });
@@ -276,4 +299,22 @@ async function answerGrpc({ grpc }: Handlers, head: GrpcHead, incoming: Incoming
     incoming.begin({ headers });
     incoming.end(answer.bytes);
   }
+}
+
+async function grpcAnswerOf({ grpc }: Handlers, head: GrpcHead, incoming: Incoming): Promise<GrpcAnswer> {
+  const { service, method, remoteAddress, headers: headerList, leftMs } = head;
+  const own = (name: string): boolean => !name.endsWith('-bin');
+  return grpc({
+    service,
+    method,
+    remoteAddress,
+    headerList,
+    bytes: Buffer.from(await incoming.body(0xffff_ffff)),
+    deadlineMs: leftMs === undefined ? undefined : steadyMs(systemClock) + leftMs,
+    aborted: incoming.controller.signal,
+    identity: undefined,
+    header: (name) => (own(name) ? firstHeader(headerList, name) : undefined),
+    only: (name) => (own(name) ? onlyHeader(headerList, name) : undefined),
+    joined: (name) => (own(name) ? joinedHeader(headerList, name) : undefined),
+  });
 }

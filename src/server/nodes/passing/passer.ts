@@ -5,9 +5,12 @@ import { EngineError, type WireError } from '../../../engine/base/errors.ts';
 import { PASS_RETRY_MS, PASS_WAIT_MS, PASSED_MAX } from '../../../engine/base/limits.ts';
 import type { Channel, ChannelSend } from '../../../shards/nodes/link/channel.ts';
 import { requestIdOf } from '../../arrival.ts';
+import type { ByteBudget } from '../../byte-budget.ts';
 import type { GrpcAnswer, GrpcCall, GrpcHandler } from '../../grpc/front.ts';
 import { respondError } from '../../http/errors.ts';
-import type { HttpHandler, HttpRequest, ResponseStream } from '../../http/listener.ts';
+import type { HttpHandler, HttpRequest } from '../../http/listener.ts';
+import type { PassedOn } from '../../http.ts';
+import { CallerAnswer } from './caller-answer.ts';
 import { type AnswerHead, type PassedKind, passedHead, type RequestHead, readPassed } from './messages.ts';
 import { PieceSender } from './pieces.ts';
 import { ReadRequest } from './read-request.ts';
@@ -16,6 +19,8 @@ import { ReadRequest } from './read-request.ts';
 export interface Handlers {
   readonly http: HttpHandler;
   readonly grpc: GrpcHandler;
+  /** Budget of bodies that come from another node. */
+  readonly requests: ByteBudget;
 }
 
 /** A request that is being passed on, as the connection sees it. */
@@ -25,13 +30,6 @@ interface Passed {
   readonly lost: () => void;
   /** The caller has gone. */
   readonly gone: () => void;
-}
-
-/** A request whose body is asked for at most once by each side that may answer it. */
-export interface PassedOn {
-  readonly request: HttpRequest;
-  /** Its body, if it has been read. */
-  readonly taken?: Promise<Uint8Array> | undefined;
 }
 
 /** A connection to a node that runs the server, or did. */
@@ -101,15 +99,16 @@ export class Passer {
       await new Promise((resolve) => setTimeout(resolve, PASS_RETRY_MS));
   }
 
-  /** Answers the request. */
-  async http({ request, taken }: PassedOn): Promise<void> {
+  /** Answers the request. Its body is asked for at most once. */
+  async http(passed: PassedOn): Promise<void> {
+    const { request, taken, always } = passed;
     const refuse = (error: EngineError): void => {
       const id = requestIdOf(request.header('x-request-id'));
-      respondError(request, error, id, [['x-request-id', id], ['retry-after', '1']]); // biome-ignore format: one row
+      respondError(request, error, id, [...always, ['x-request-id', id], ['retry-after', '1']]);
     };
     await this.#attempt({
       own: ({ http }) => Promise.resolve(http(taken === undefined ? request : new ReadRequest(request, taken))),
-      pass: (connection) => this.#passHttp({ request, taken }, refuse, connection),
+      pass: (connection) => this.#passHttp(passed, refuse, connection),
       refuse,
       aborted: request.aborted,
     });
@@ -195,10 +194,11 @@ export class Passer {
 
   /** The body is sent when the owner asks for it, so a caller without rights is refused before. */
   #passHttp(
-    { request, taken }: PassedOn,
+    passed: PassedOn,
     refuse: (error: EngineError) => void,
     connection: Connection,
   ): Promise<'answered' | 'refused'> {
+    const { request, taken } = passed;
     const { method, path, query, remoteAddress, headerList: headers } = request;
     const head: RequestHead = {
       face: 'http',
@@ -212,13 +212,15 @@ export class Passer {
     const { say, body, start, end } = this.#begin(connection, head, request.aborted);
     return new Promise((resolve) => {
       let bytesOf = taken;
-      let answer: AnswerHead | undefined;
-      let stream: ResponseStream | undefined;
-      const pieces: Buffer[] = [];
       const finish = (how: 'answered' | 'refused'): void => {
         end();
+        answer.leave();
         resolve(how);
       };
+      const answer = new CallerAnswer(passed, () => {
+        say('aborted');
+        finish('answered');
+      });
       const sendBody = async (bytesMax: number): Promise<void> => {
         try {
           bytesOf ??= request.body(bytesMax);
@@ -231,37 +233,39 @@ export class Passer {
         }
       };
       const takePiece = async (piece: Buffer, isLast: boolean): Promise<void> => {
-        if (stream === undefined) pieces.push(piece);
-        else await stream.write(piece);
+        await answer.take(piece);
         if (!isLast) {
           say('more');
           return;
         }
-        if (stream !== undefined) stream.end();
-        else if (answer !== undefined) request.respond(answer.status ?? 500, answer.headers, Buffer.concat(pieces));
+        answer.finish();
+        finish('answered');
+      };
+      const fail = (error: EngineError): void => {
+        if (answer.hasBegun) request.cut();
+        else refuse(error);
         finish('answered');
       };
       const receive = (kind: PassedKind, bytes: Buffer): void => {
         if (kind === 'refused') finish('refused');
         else if (kind === 'want') void sendBody(bytes.readUInt32LE(0));
         else if (kind === 'more') body.more();
-        else if (kind === 'answer') {
-          answer = JSON.parse(bytes.toString()) as AnswerHead; // of a node of this deployment
-          if (answer.isStream === true) stream = request.stream(answer.status ?? 500, answer.headers);
-        } else if (kind === 'cut') {
+        else if (kind === 'answer')
+          answer.begin(JSON.parse(bytes.toString()) as AnswerHead); // of a node of this deployment
+        else if (kind === 'cut') {
           request.cut();
           finish('answered');
         } else if (kind === 'piece' || kind === 'last')
-          takePiece(bytes, kind === 'last').catch(() => {
+          takePiece(bytes, kind === 'last').catch((error: unknown) => {
             say('aborted');
-            finish('answered');
+            if (error instanceof EngineError) fail(error);
+            else {
+              request.cut();
+              finish('answered');
+            }
           });
       };
-      const lost = (): void => {
-        if (stream === undefined) refuse(new EngineError('STO-E002', BROKEN));
-        else request.cut();
-        finish('answered');
-      };
+      const lost = (): void => fail(new EngineError('STO-E002', BROKEN));
       start({ receive, lost, gone: () => finish('answered') });
     });
   }

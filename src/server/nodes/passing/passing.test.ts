@@ -3,19 +3,34 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
-import { PASS_RETRY_MS, PASSED_PIECE_BYTES, UPLOAD_BYTES_MAX } from '../../../engine/base/limits.ts';
+import {
+  ANSWER_SHARED_BYTES_MIN,
+  PASS_RETRY_MS,
+  PASSED_PIECE_BYTES,
+  UPLOAD_BYTES_MAX,
+} from '../../../engine/base/limits.ts';
 import type { Channel, ChannelSend } from '../../../shards/nodes/link/channel.ts';
+import { answerBudget, ByteBudget, requestBudget } from '../../byte-budget.ts';
 import type { GrpcCall } from '../../grpc/front.ts';
 import { fakeRequest } from '../../http/fake-request.ts';
 import { type HttpRequest, RequestAborted } from '../../http/listener.ts';
+import type { PassedOn } from '../../http.ts';
 import { readPassed } from './messages.ts';
 import { PassedRequests } from './passed-requests.ts';
 import { type Handlers, Passer } from './passer.ts';
 
 const UNEXPECTED: Handlers = {
+  requests: requestBudget(64),
   http: () => Promise.reject(new Error('no request of HTTP was expected')),
   grpc: () => Promise.reject(new Error('no call of gRPC was expected')),
 };
+
+const on = (request: HttpRequest, taken?: Promise<Uint8Array>): PassedOn => ({
+  request,
+  taken,
+  always: [['vary', 'origin']],
+  answers: answerBudget(64),
+});
 
 function setUp(handlers: Partial<Handlers> | undefined, own?: () => Handlers | undefined) {
   const errors: unknown[] = [];
@@ -64,7 +79,7 @@ test('a request goes to the owner with its headers and address, and its answer c
   asked.respond = (status, headers, sent = '') => {
     answered = { status, headers, body: Buffer.from(sent as Uint8Array) };
   };
-  await passer.http({ request: asked });
+  await passer.http(on(asked));
   assert.deepEqual([answered?.status, answered?.headers], [201, [['x-a', 'b']]]);
   assert.deepEqual(answered?.body, Buffer.from(body).reverse());
   assert.deepEqual(
@@ -98,12 +113,12 @@ test('a body is asked for once the owner admits the caller, and one that is too 
       reads += 1;
       return read(max);
     };
-    await passer.http({ request });
+    await passer.http(on(request));
     assert.deepEqual([request.response?.status, reads], [status, count]);
   }
   // One that this node has read before counts by what the owner allows.
   const request = fakeRequest({ path: '/long' });
-  await passer.http({ request, taken: Promise.resolve(Buffer.from('too long')) });
+  await passer.http(on(request, Promise.resolve(Buffer.from('too long'))));
   assert.deepEqual([request.response?.status, String(request.response?.body)], [413, 'LIM-E003']);
 });
 
@@ -155,7 +170,7 @@ test('a stream goes as fast as its caller reads, and ends with its caller', asyn
   });
   join();
   const { request, written, take, leave } = streamed(t);
-  const passing = passer.http({ request });
+  const passing = passer.http(on(request));
   await turns();
   assert.deepEqual([sent, written], [0, ['event 0']]);
   take();
@@ -171,7 +186,7 @@ test('a request that was not run waits for the next owner, and one that may have
   let served: Handlers | undefined;
   const { owner, passer, join, cut, opened } = setUp(undefined, () => served);
   const early = fakeRequest({});
-  const passing = passer.http({ request: early });
+  const passing = passer.http(on(early));
   await turns();
   assert.equal(early.response?.status, undefined);
   join();
@@ -187,7 +202,7 @@ test('a request that was not run waits for the next owner, and one that may have
   owner.serve({ ...UNEXPECTED, http: () => new Promise(() => undefined) });
   const late = fakeRequest({});
   const streaming = streamed(t);
-  const both = [passer.http({ request: late })];
+  const both = [passer.http(on(late))];
   await turns();
   owner.serve({
     ...UNEXPECTED,
@@ -197,7 +212,7 @@ test('a request that was not run waits for the next owner, and one that may have
         .write('x')
         .catch(() => undefined),
   });
-  both.push(passer.http({ request: streaming.request }));
+  both.push(passer.http(on(streaming.request)));
   await turns();
   cut();
   await Promise.all(both);
@@ -208,7 +223,7 @@ test('a request that was not run waits for the next owner, and one that may have
   // This node runs the server itself.
   served = { ...UNEXPECTED, http: async (request) => request.respond(200, [], await request.body(100)) };
   const own = fakeRequest({});
-  await passer.http({ request: own, taken: Promise.resolve(Buffer.from('read before')) });
+  await passer.http(on(own, Promise.resolve(Buffer.from('read before'))));
   assert.equal(String(own.response?.body), 'read before');
 });
 
@@ -224,14 +239,14 @@ test('an owner that ends answers what it has, and takes no more', async () => {
   });
   join();
   const first = fakeRequest({});
-  const passing = passer.http({ request: first });
+  const passing = passer.http(on(first));
   await turns();
   let isDrained = false;
   const draining = owner.drain(60_000).then(() => {
     isDrained = true;
   });
   const second = fakeRequest({});
-  const waiting = passer.http({ request: second });
+  const waiting = passer.http(on(second));
   await turns();
   assert.equal(isDrained, false);
   finish();
@@ -240,13 +255,18 @@ test('an owner that ends answers what it has, and takes no more', async () => {
   await waiting;
   assert.equal(second.response?.status, 503, 'nobody came in time');
   assert.match(String(second.response?.body), /no node runs the server/);
+  assert.deepEqual(
+    second.response?.headers.find(([name]) => name === 'vary'),
+    ['vary', 'origin'],
+    'as in each answer',
+  );
 });
 
 test('a bug in the owner is a bare error for the caller, and a line of its log', async () => {
   const { passer, join, errors } = setUp({ http: () => Promise.reject(new Error('a bug')) });
   join();
   const request = fakeRequest({});
-  await passer.http({ request });
+  await passer.http(on(request));
   assert.deepEqual([request.response?.status, errors.length], [500, 1]);
 });
 
@@ -298,6 +318,84 @@ test('a call of gRPC takes its metadata, deadline and bytes along, and brings an
   assert.ok('error' in refused && refused.error.code === 'MEM-E001' && refused.headers?.['x-request-id'] === 'r');
 });
 
+test('bodies of other nodes count in the budget of the owner until their requests are handled', async () => {
+  const requests = new ByteBudget({ bytesMax: 3 * PASSED_PIECE_BYTES, message: 'too many bytes' });
+  const going: (() => void)[] = [];
+  const { passer, join } = setUp({
+    requests,
+    http: async (request) => {
+      const bytes = await request.body(UPLOAD_BYTES_MAX).catch((error: unknown) => error as EngineError);
+      if (bytes instanceof EngineError) return request.respond(429, [], bytes.code);
+      await new Promise<void>((resolve) => going.push(resolve));
+      request.respond(200, [], String(bytes.length));
+    },
+    grpc: () => Promise.reject(new Error('a call without room is refused before')),
+  });
+  join();
+  const body = Buffer.alloc(2 * PASSED_PIECE_BYTES, 'x');
+  const first = fakeRequest({ body });
+  const passing = passer.http(on(first));
+  await eventually('the first body is there', () => going.length === 1);
+  assert.equal(requests.heldBytes, body.length);
+  const second = fakeRequest({ body });
+  await passer.http(on(second));
+  assert.deepEqual([second.response?.status, String(second.response?.body)], [429, 'LIM-E001']);
+  const refused = await passer.grpc(grpcCall('Add', body));
+  assert.ok('error' in refused && refused.error.code === 'LIM-E001', JSON.stringify(refused));
+  assert.equal(requests.heldBytes, body.length);
+  going[0]!();
+  await passing;
+  assert.deepEqual([first.response?.status, String(first.response?.body)], [200, String(body.length)]);
+  await turns();
+  assert.equal(requests.heldBytes, 0);
+});
+
+test('a long answer counts in the budget of the passing node until its caller has read it', async (t) => {
+  const long = 4 * ANSWER_SHARED_BYTES_MIN;
+  const answers = new ByteBudget({ bytesMax: 2 * long, message: 'too many bytes', spareMs: 60_000 });
+  const { passer, join } = setUp({
+    http: async (request) => {
+      if (request.path !== '/stream') return request.respond(200, [], Buffer.alloc(long));
+      const stream = request.stream(200, []);
+      await stream.write(Buffer.alloc(10));
+    },
+  });
+  join();
+  const asked = (path = '/') => {
+    const state = { isCut: false, read: (): void => undefined, ...streamed(t) };
+    const request: HttpRequest = {
+      ...fakeRequest({ path }),
+      aborted: state.request.aborted,
+      stream: state.request.stream,
+      respond: (status) => void Object.assign(state, { status }),
+      whenOver: (over) => void Object.assign(state, { read: over }),
+      cut: () => void Object.assign(state, { isCut: true }),
+    };
+    return {
+      state: state as typeof state & { readonly status?: number },
+      passing: passer.http({ ...on(request), answers }),
+    };
+  };
+  const slow = asked();
+  await slow.passing;
+  assert.deepEqual([slow.state.status, answers.heldBytes], [200, long]);
+  const quick = asked();
+  await quick.passing;
+  quick.state.read();
+  assert.equal(answers.heldBytes, long);
+  await asked().passing;
+  const refused = asked();
+  await refused.passing;
+  assert.equal(refused.state.status, 429, 'there is no room, and the others are too young to be cut off');
+  slow.state.read();
+  const stream = asked('/stream');
+  await turns();
+  assert.equal(answers.heldBytes, long + 10);
+  stream.state.take();
+  await turns();
+  assert.equal(answers.heldBytes, long);
+});
+
 test('what the caller leaves is over for both nodes', async () => {
   let isAborted = false;
   const { passer, join } = setUp({
@@ -312,7 +410,7 @@ test('what the caller leaves is over for both nodes', async () => {
   join();
   const gone = new AbortController();
   const request: HttpRequest = { ...fakeRequest({}), aborted: gone.signal };
-  const passing = passer.http({ request });
+  const passing = passer.http(on(request));
   await turns();
   gone.abort();
   await passing;
