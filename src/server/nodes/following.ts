@@ -13,7 +13,7 @@ import type { Starting } from '../start/starting.ts';
 import type { ReachedStore } from '../start/store.ts';
 import { type CopyServer, startCopyServer } from './copy-server.ts';
 import type { JoinedNode, NodePorts } from './joined-node.ts';
-import { type Handlers, Passer } from './passing/passer.ts';
+import { type Handlers, Passer, type PassTarget } from './passing/passer.ts';
 
 export interface FollowingOptions {
   readonly starting: Starting;
@@ -25,12 +25,20 @@ export interface FollowingOptions {
   readonly freePorts: () => Promise<void>;
 }
 
+interface Leader {
+  readonly id: string;
+  readonly address: string;
+  readonly copy: Peer;
+  readonly requests: Peer;
+  readonly target: PassTarget;
+}
+
 export class Following {
   readonly #options: FollowingOptions;
   readonly #replica = new ControlReplica();
   readonly #passer: Passer;
   /** The node that runs the server, and the connections to it: one for the copy, and one for requests, which may be long. */
-  #leader: { readonly id: string; readonly address: string; readonly peers: readonly [Peer, Peer] } | undefined;
+  #leader: Leader | undefined;
   #server: CopyServer | undefined;
   #own: Handlers | undefined;
   /** Why this node could not listen, and when it tries again. */
@@ -95,7 +103,7 @@ export class Following {
     const known = this.#leader;
     if (known?.id === leader?.id && known?.address === leader?.address) return;
     this.#leader = undefined;
-    if (known !== undefined) void this.#leave(known.peers);
+    if (known !== undefined) void this.#leave(known);
     if (leader === undefined) return;
     const { node } = this.#options;
     // Its records may be of before another node had the log.
@@ -113,14 +121,15 @@ export class Following {
         ended: () => subscription.end(),
       };
     });
-    const requests = node.connect(leader, (_, send) => this.#passer.open(send));
-    this.#leader = { id: leader.id, address: leader.address, peers: [copy, requests] };
+    const target = this.#passer.target();
+    const requests = node.connect(leader, (_, send) => target.open(send));
+    this.#leader = { id: leader.id, address: leader.address, copy, requests, target };
   }
 
   /** Answers may be on their way. */
-  async #leave([copy, requests]: readonly [Peer, Peer]): Promise<void> {
+  async #leave({ copy, requests, target }: Leader): Promise<void> {
     copy.close();
-    await this.#passer.leave(PASS_LEAVE_MS);
+    await target.leave(PASS_LEAVE_MS);
     requests.close();
   }
 

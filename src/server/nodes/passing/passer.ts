@@ -57,9 +57,17 @@ interface Attempt {
 const NOBODY = 'no node runs the server at the moment: another one is taking the control log over';
 const BROKEN = 'the connection to the node that runs the server broke: the request may or may not have run';
 
+/** The way to a node that runs the server. */
+export interface PassTarget {
+  /** A connection to it has opened: requests go over it from now on, unless there is another target. */
+  readonly open: (send: ChannelSend) => Channel;
+  /** Sends nothing more there. Resolves when its requests are answered, at most after `ms`. */
+  readonly leave: (ms: number) => Promise<void>;
+}
+
 export class Passer {
   readonly #options: PasserOptions;
-  #connection: Connection | undefined;
+  #target: { connection: Connection | undefined } | undefined;
   #next = 0;
   /** Requests that wait for an owner, or for its answer. */
   #unanswered = 0;
@@ -70,33 +78,29 @@ export class Passer {
     this.#options = options;
   }
 
-  /** The connection to the owner has opened: requests go over it from now on. */
-  open(send: ChannelSend): Channel {
-    const connection: Connection = { send, running: new Map(), refuses: false };
-    this.#connection = connection;
+  /** Requests go there from now on. Connections of earlier targets answer what they have, even when they open again. */
+  target(): PassTarget {
+    const target: { connection: Connection | undefined } = { connection: undefined };
+    this.#target = target;
     return {
-      receive: (kind, bytes) => {
-        const message = kind === 'passed' ? readPassed(bytes) : undefined;
-        if (message === undefined) return;
-        // In the order in which they were sent, whenever the request learns of it.
-        if (message.kind === 'serving') connection.refuses = false;
-        if (message.kind === 'refused') connection.refuses = true;
-        connection.running.get(message.id)?.receive(message.kind, message.body);
+      open: (send) => {
+        const connection: Connection = { send, running: new Map(), refuses: false };
+        target.connection = connection;
+        return {
+          receive: (kind, bytes) => receivePassed(connection, kind, bytes),
+          ended: () => {
+            if (target.connection === connection) target.connection = undefined;
+            for (const passed of [...connection.running.values()]) passed.lost();
+          },
+        };
       },
-      ended: () => {
-        if (this.#connection === connection) this.#connection = undefined;
-        for (const passed of [...connection.running.values()]) passed.lost();
+      leave: async (ms) => {
+        if (this.#target === target) this.#target = undefined;
+        const untilMs = performance.now() + ms;
+        while ((target.connection?.running.size ?? 0) > 0 && performance.now() < untilMs)
+          await new Promise((resolve) => setTimeout(resolve, PASS_RETRY_MS));
       },
     };
-  }
-
-  /** Sends nothing more over the connection. Resolves when its requests are answered, at most after `ms`. */
-  async leave(ms: number): Promise<void> {
-    const connection = this.#connection;
-    this.#connection = undefined;
-    const untilMs = performance.now() + ms;
-    while (connection !== undefined && connection.running.size > 0 && performance.now() < untilMs)
-      await new Promise((resolve) => setTimeout(resolve, PASS_RETRY_MS));
   }
 
   /** Answers the request. Its body is asked for at most once. */
@@ -155,7 +159,7 @@ export class Passer {
     while (!how.aborted.aborted) {
       const own = this.#options.own();
       if (own !== undefined) return how.own(own);
-      const connection = this.#connection;
+      const connection = this.#target?.connection;
       if (connection?.refuses === false) {
         if ((await how.pass(connection)) === 'answered') {
           this.count += 1;
@@ -307,6 +311,15 @@ export class Passer {
       });
     });
   }
+}
+
+function receivePassed(connection: Connection, kind: string, bytes: Buffer): void {
+  const message = kind === 'passed' ? readPassed(bytes) : undefined;
+  if (message === undefined) return;
+  // In the order in which they were sent, whenever the request learns of it.
+  if (message.kind === 'serving') connection.refuses = false;
+  if (message.kind === 'refused') connection.refuses = true;
+  connection.running.get(message.id)?.receive(message.kind, message.body);
 }
 
 function errorOf(wire: WireError): EngineError {

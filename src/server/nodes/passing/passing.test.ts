@@ -48,9 +48,10 @@ function setUp(handlers: Partial<Handlers> | undefined, own?: () => Handlers | u
       if (readPassed(bytes)?.kind === 'open') opened += 1;
       setImmediate(() => link[to]?.receive(kind, bytes));
     };
+  const target = passer.target();
   const join = (): void => {
     link.far = owner.open(deliver('near'));
-    link.near = passer.open(deliver('far'));
+    link.near = target.open(deliver('far'));
   };
   const cut = (): void => {
     const { near, far } = link;
@@ -260,6 +261,28 @@ test('an owner that ends answers what it has, and takes no more', async () => {
     ['vary', 'origin'],
     'as in each answer',
   );
+});
+
+test('a connection to a former owner that opens again takes no request', async () => {
+  const passer = new Passer({ own: () => undefined, waitMs: 1_000 });
+  const owner = new PassedRequests({ error: () => undefined } as never); // nothing is logged
+  owner.serve({ ...UNEXPECTED, http: (request) => request.respond(200, []) });
+  const former = passer.target();
+  const ended = former.open(() => undefined);
+  void former.leave(1_000);
+  const present = passer.target();
+  const far = owner.open((kind, ...parts) => setImmediate(() => near.receive(kind, Buffer.concat(parts))));
+  const near = present.open((kind, ...parts) => setImmediate(() => far.receive(kind, Buffer.concat(parts))));
+  // It breaks, opens again before it is closed for good, and ends.
+  ended.ended();
+  const again = former.open(() => assert.fail('nothing is sent to a former owner'));
+  const during = fakeRequest({});
+  await passer.http(on(during));
+  assert.equal(during.response?.status, 200);
+  again.ended();
+  const after = fakeRequest({});
+  await passer.http(on(after));
+  assert.equal(after.response?.status, 200, 'the connection to the present one is known still');
 });
 
 test('a bug in the owner is a bare error for the caller, and a line of its log', async () => {
