@@ -8,7 +8,7 @@ import { Keys } from '../control/keys.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
 import type { CopyReport } from '../control/replica/messages.ts';
 import { NeedsLeader } from '../control/replica/needs-leader.ts';
-import type { ControlReplica } from '../control/replica/replica.ts';
+import { type ControlReplica, ReplicaView } from '../control/replica/replica.ts';
 import { chooseListener } from '../http/listen.ts';
 import type { Elsewhere } from '../http.ts';
 import { Lifecycle } from '../lifecycle.ts';
@@ -70,22 +70,24 @@ async function start(starting: Starting, parts: CopyServerParts): Promise<CopySe
   const listener = await chooseListener(config.singlePort ? 'node' : config.http);
   const cursors = new CursorSeal(await controlKeyOf(starting, store));
   const pool = node.shardsWhile(() => replica.lapsed);
-  const placed = placeMemories(starting, pool, replica);
-  const models = openModels(starting, { control: replica, router: placed.router });
+  const control = new ReplicaView(replica);
+  lifecycle.opened('view of the control log', () => control.close());
+  const placed = placeMemories(starting, pool, control);
+  const models = openModels(starting, { control, router: placed.router });
   const embedding = startEmbedding(starting, { ...placed, pool }, { ...models, shards: store.shards });
   const { bodies } = openReaders(starting);
-  const keys = new Keys(replica, clock);
+  const keys = new Keys(control, clock);
   const authenticator = authenticatorOf(starting, keys);
   const refusals = new Refusals();
   const services = onlyThese({
     config,
     clock,
     shards: monitoredShards(placed.router, refusals),
-    control: replica as unknown as Services['control'], // rows that any node answers read it alone (define.ts)
+    control: control as unknown as Services['control'], // rows that any node answers read it alone (define.ts)
     memories: placed.memories,
     keys,
     cursors,
-    cal: new CalGate({ control: replica, clock, config }),
+    cal: new CalGate({ control, clock, config }),
     embedders: embedding.embedders,
     queryVectors: embedding.queryVectors,
     vectorsSetup: embedding.vectorsSetup,

@@ -12,7 +12,7 @@ import { ControlStore } from '../store.ts';
 import { ControlFeed, type FeedOptions } from './feed.ts';
 import { messageBytes, readMessage, type ToCopy, type ToLeader } from './messages.ts';
 import { NeedsLeader } from './needs-leader.ts';
-import { ControlReplica } from './replica.ts';
+import { ControlReplica, ReplicaView } from './replica.ts';
 import { Subscription } from './subscription.ts';
 
 const keyRecord = (keyId: string, more: Partial<KeyRecord> = {}): KeyRecord => ({
@@ -253,4 +253,20 @@ test('a node that was stopped, or whose machine slept, does not use its copy', (
     times[clock] += 1;
     assert.equal(replica.isFresh, false, clock);
   }
+});
+
+test('the parts of a server that has ended hear of no more changes of the copy', () => {
+  const replica = new ControlReplica();
+  const heard: string[] = [];
+  const views = ['first', 'second'].map((name) => {
+    const view = new ReplicaView(replica);
+    view.watch('setting', (id) => heard.push(`${name} ${id}`));
+    return view;
+  });
+  const change = (name: string) => replica.apply([{ kind: 'setting', id: name, value: setting(name) }]);
+  change('a');
+  views[0]?.close();
+  change('b');
+  assert.deepEqual(heard, ['first a', 'second a', 'second b']);
+  assert.deepEqual(views[0]?.get('setting', 'b'), setting('b'));
 });

@@ -55,9 +55,15 @@ export class ControlReplica implements ControlChanges {
     return this.#table(kind).values();
   }
 
-  watch<K extends EntityKind>(kind: K, watcher: Watcher<K>): void {
-    const watchers: Partial<Watchers> = this.#watchers;
-    watchers[kind]?.push(watcher);
+  /** Returns the function that ends the watch. */
+  watch<K extends EntityKind>(kind: K, watcher: Watcher<K>): () => void {
+    const all: Partial<Watchers> = this.#watchers;
+    const watchers = all[kind];
+    watchers?.push(watcher);
+    return () => {
+      const at = watchers?.indexOf(watcher) ?? -1;
+      if (at >= 0) watchers?.splice(at, 1);
+    };
   }
 
   #table<K extends EntityKind>(kind: K): Map<string, Entities[K]> {
@@ -126,5 +132,45 @@ export class ControlReplica implements ControlChanges {
     else table.set(id, value);
     const watchers: Partial<Watchers> = this.#watchers;
     for (const watcher of watchers[kind] ?? []) watcher(id, value, before);
+  }
+}
+
+/** The copy as the parts of one server see it, which may end before the copy does. */
+export class ReplicaView implements ControlChanges {
+  readonly #replica: ControlReplica;
+  #watches: (() => void)[] = [];
+
+  constructor(replica: ControlReplica) {
+    this.#replica = replica;
+  }
+
+  get<K extends EntityKind>(kind: K, id: string): Entities[K] | undefined {
+    return this.#replica.get(kind, id);
+  }
+
+  count(kind: EntityKind): number {
+    return this.#replica.count(kind);
+  }
+
+  values<K extends EntityKind>(kind: K): IterableIterator<Entities[K]> {
+    return this.#replica.values(kind);
+  }
+
+  get lapsed(): string | undefined {
+    return this.#replica.lapsed;
+  }
+
+  commit<T>(): Promise<T> {
+    return this.#replica.commit();
+  }
+
+  watch<K extends EntityKind>(kind: K, watcher: Watcher<K>): void {
+    this.#watches.push(this.#replica.watch(kind, watcher));
+  }
+
+  /** Ends all watches. Otherwise the copy would keep the parts of each server that has ended, and go on to call them. */
+  close(): void {
+    for (const end of this.#watches) end();
+    this.#watches = [];
   }
 }
