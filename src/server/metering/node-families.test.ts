@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeFamilies, type SeenFleet } from './node-families.ts';
+import { type NodeSources, nodeFamilies, type SeenFleet } from './node-families.ts';
 
 const node = (id: string, seenMs: number, isDraining = false) => ({
   ...{
@@ -18,8 +18,8 @@ const node = (id: string, seenMs: number, isDraining = false) => ({
 });
 const CONTROL = 64;
 
-function valuesOf(fleet: SeenFleet | undefined): Record<string, Record<string, number>> {
-  const families = nodeFamilies({ fleet: () => fleet, leaseMs: 10_000, shards: 4 });
+function valuesOf(fleet: SeenFleet | undefined, copy?: NodeSources['copy']): Record<string, Record<string, number>> {
+  const families = nodeFamilies({ fleet: () => fleet, leaseMs: 10_000, shards: 4, copy });
   return Object.fromEntries(
     families.map(({ name, values }) => {
       const samples = values() as readonly { labels?: Record<string, string>; value: number }[]; // these wait for nothing
@@ -50,7 +50,18 @@ test('nodes, their shards and leases are told as they were seen, less the time s
     granary_node_shards: { a: 1, b: 0, c: 1 },
     granary_shard_lease_seconds: { 'a 0': 7.5, 'c 2': 6.5 },
     granary_unowned_shards: { '': 2 },
+    granary_control_copy_up: {},
+    granary_requests_passed_total: {},
   });
+});
+
+test('a node that does not run the server tells of its copy of the control log', () => {
+  const fleet: SeenFleet = { nodes: [node('a', 100)], shards: [], ageMs: 500 };
+  for (const isFresh of [true, false]) {
+    const values = valuesOf(fleet, { isFresh: () => isFresh, passed: () => 3 });
+    assert.deepEqual(values['granary_control_copy_up'], { '': isFresh ? 1 : 0 });
+    assert.deepEqual(values['granary_requests_passed_total'], { '': 3 });
+  }
 });
 
 test('a server without nodes tells nothing of nodes', () => {
