@@ -1,5 +1,6 @@
 // Durable files: replacement of a whole file, and the sync of a directory's entries.
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError } from './errors.ts';
 
@@ -92,6 +93,34 @@ export function replaceFile(path: string, bytes: Uint8Array, mode = 0o600): void
     throw error;
   }
   syncDirectory(dirname(path));
+}
+
+/** The same, while the thread does other things. */
+export async function replaceFileLater(path: string, bytes: Uint8Array, mode = 0o600): Promise<void> {
+  const temporary = `${path}${TEMPORARY_SUFFIX}`;
+  try {
+    await writeFile(temporary, bytes, { mode, flush: true });
+    await rename(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  await syncFile(dirname(path));
+}
+
+/**
+ * Makes the bytes of a file, or the entries of a directory, durable while the thread does other things. Rejects with the file system's
+ * error.
+ */
+export async function syncFile(path: string): Promise<void> {
+  const isDirectory = statSync(path).isDirectory();
+  if (isDirectory && process.platform === 'win32') return;
+  const file = await open(path, isDirectory ? 'r' : 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 export function isFileError(error: unknown): error is NodeJS.ErrnoException {

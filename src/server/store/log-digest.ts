@@ -5,8 +5,8 @@ import { DATABASE_PAGE_BYTES, DATABASE_PAGE_RECORDS } from '../../engine/base/li
 import type { SlotChange } from '../../engine/keys/buckets.ts';
 import { frame } from '../../engine/log/frame.ts';
 import type { Log } from '../../engine/log/log.ts';
-import { StoredLog } from '../../engine/log/postgres/copy.ts';
 import type { Database } from '../../engine/log/postgres/database.ts';
+import { StoredLog } from '../../engine/log/postgres/stored-log.ts';
 
 export interface ShardDigest {
   readonly records: number;

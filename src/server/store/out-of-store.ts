@@ -73,7 +73,7 @@ async function moveLog(
   const stored = keyUrl === undefined ? undefined : await StoredKeys.take(keyUrl, database, owned);
   const slots = await storedSlots(database, stamp.shard, stored);
   await stored?.close();
-  await fillCopy(database, { directory, stamp, store, taken: lease.taken });
+  await (await fillCopy(database, { directory, stamp, store, taken: lease.taken })).settled;
   rmSync(join(directory, COPY_MARK_FILE));
   new StagedBuckets(name, slots).copyTo(keys);
   if (folder !== undefined) {

@@ -36,14 +36,21 @@ export interface Environment {
   readonly databases: Databases;
 }
 
+export interface EnvironmentOptions {
+  readonly mapSizeBytes?: number | undefined;
+  readonly readOnly?: true | undefined;
+  /** Commits survive the end of the process, and no loss of power: not even what an earlier commit wrote. */
+  readonly noSync?: boolean | undefined;
+}
+
 /** Opens or creates the environment in the folder `path`. On STO-E001 nothing stays open. */
 export function openEnvironment(
   path: string,
-  { mapSizeBytes, readOnly }: { readonly mapSizeBytes?: number | undefined; readonly readOnly?: true | undefined },
+  { mapSizeBytes, readOnly, noSync = false }: EnvironmentOptions,
 ): Environment {
   let root: RootDatabase<Buffer, string> | undefined;
   try {
-    const options = rootOptions(path, mapSizeBytes ?? MAP_BYTES_DEFAULT);
+    const options = { ...rootOptions(path, mapSizeBytes ?? MAP_BYTES_DEFAULT), noSync };
     root = open<Buffer, string>(readOnly === true ? { ...options, readOnly } : options);
     return { root, databases: openDatabases(root) };
   } catch (error) {

@@ -19,12 +19,15 @@ export class LogFiller {
   readonly #directory: string;
   readonly #environment: Environment;
 
-  /** No log is open in `directory`, which is created if it is missing. Throws STO-E001. */
-  constructor(directory: string, stamp: LogStamp) {
+  /**
+   * No log is open in `directory`, which is created if it is missing. With `isUnsynced`, the caller syncs its file after `close`. Throws
+   * STO-E001.
+   */
+  constructor(directory: string, stamp: LogStamp, { isUnsynced = false }: { readonly isUnsynced?: boolean } = {}) {
     this.#directory = directory;
     makeFolder(directory);
     const isFresh = checkBeforeOpen(directory);
-    this.#environment = openEnvironment(directory, {});
+    this.#environment = openEnvironment(directory, { noSync: isUnsynced });
     try {
       stampOrCheck(this.#environment.databases, stamp, directory);
       if (isFresh) syncDirectory(directory);
@@ -45,29 +48,29 @@ export class LogFiller {
     return nextSequenceOf(this.#environment.databases);
   }
 
-  /** Writes frames of records; null removes one. */
-  putRecords(records: Iterable<readonly [sequence: Sequence, frame: Buffer | null]>): void {
+  /** Writes frames of records, off this thread; null removes one. Rejects with STO-E001. */
+  putRecords(records: Iterable<readonly [sequence: Sequence, frame: Buffer | null]>): Promise<void> {
     const { records: database } = this.#environment.databases;
-    this.#write(() => {
+    return this.#write(() => {
       for (const [sequence, frame] of records)
         void (frame === null ? database.remove(sequence) : database.put(sequence, frame));
     });
   }
 
-  /** Writes frames of state values; null deletes one. Keys are bytes of ASCII. */
-  putState(entries: Iterable<readonly [key: Buffer, frame: Buffer | null]>): void {
+  /** Writes frames of state values; null deletes one. Keys are bytes of ASCII. Rejects with STO-E001. */
+  putState(entries: Iterable<readonly [key: Buffer, frame: Buffer | null]>): Promise<void> {
     const { state } = this.#environment.databases;
-    this.#write(() => {
+    return this.#write(() => {
       for (const [key, frame] of entries) void (frame === null ? state.remove(key) : state.put(key, frame));
     });
   }
 
-  /** Everything up to the append of this number is filled in. */
-  finish(appends: number, next: Sequence): void {
+  /** Everything up to the append of this number is filled in. Rejects with STO-E001. */
+  finish(appends: number, next: Sequence): Promise<void> {
     const { stamp } = this.#environment.databases;
     const value = Buffer.alloc(4);
     value.writeUInt32LE(next);
-    this.#write(() => {
+    return this.#write(() => {
       void stamp.put(APPENDS_KEY, appendsValue(appends));
       void stamp.put(NEXT_KEY, value);
     });
@@ -77,9 +80,9 @@ export class LogFiller {
     await this.#environment.root.close();
   }
 
-  #write(puts: () => void): void {
+  async #write(puts: () => void): Promise<void> {
     try {
-      this.#environment.root.transactionSync(puts);
+      await this.#environment.root.batch(puts);
     } catch (error) {
       throw storageError(`the log in ${this.#directory} cannot be filled`, error);
     }

@@ -1,16 +1,16 @@
 // The local copy of a log whose truth is in the database: an LMDB that may be deleted at any time. A file beside it tells
 // which owner wrote it. The database confirms that owner, or the copy is deleted and filled again.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { basename, join, relative, sep } from 'node:path';
-import { replaceFile, syncDirectory } from '../../base/durable-file.ts';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { replaceFileLater, storageError, syncDirectory, syncFile } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import { LogFiller } from '../lmdb/filler.ts';
+import { DATA_FILE } from '../lmdb/preflight.ts';
 import type { LogStamp } from '../lmdb/stamp.ts';
-import type { Sequence } from '../log.ts';
-import type { Database, Sql } from './database.ts';
+import type { Database } from './database.ts';
 import type { Taken } from './lease.ts';
-import { PageReader } from './pages.ts';
-import { hasDigest, listFiles } from './stored-files.ts';
+import { hasDigest, listFiles, StoredFiles } from './stored-files.ts';
+import { StoredLog } from './stored-log.ts';
 
 /** In the folder of a copy. */
 export const COPY_MARK_FILE = 'copy.json';
@@ -43,11 +43,17 @@ export interface Filled {
   /** False when what was there was deleted, or nothing was there. */
   readonly isKept: boolean;
   readonly records: number;
+  /**
+   * Resolves when the copy would survive a loss of power. Until then it can be used, but not be filled again. Rejects with STO-E001; the
+   * copy is filled from the start the next time.
+   */
+  readonly settled: Promise<void>;
 }
 
 /**
- * Brings the copy to what the database has. The caller holds the shard's lease, so nobody appends meanwhile. Rejects with
- * STO-E001 or an error of the database's library; the copy can be filled again then.
+ * Brings the copy to what the database has, and fetches the derived files that it lacks. The caller holds the shard's lease, so nobody
+ * appends meanwhile. A file that the database does not have whole stays absent. Rejects with STO-E001 or an error of the database's
+ * library; the copy can be filled again then.
  */
 export async function fillCopy(database: Database, options: CopyOptions): Promise<Filled> {
   const { directory, store, taken } = options;
@@ -56,9 +62,11 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
   if (kept === undefined || before?.token !== taken.token - 1) await deleteDerived(database, options, 'bytes');
   // They were compared when they were fetched, and names are given once.
   else if (before.isAhead === true) await deleteDerived(database, options, 'names');
-  const records = await fill(database, options, kept);
-  writeMark(directory, { store, token: taken.token, mark: taken.mark });
-  return { isKept: kept !== undefined, records };
+  const { records, paths } = await fill(database, options, kept);
+  const settled = settle(directory, paths, { store, token: taken.token, mark: taken.mark });
+  // Most callers have no use for the error.
+  settled.catch(() => undefined);
+  return { isKept: kept !== undefined, records, settled };
 }
 
 /**
@@ -70,12 +78,32 @@ export async function fillCopyAhead(database: Database, options: CopyOptions): P
   const kept = await openTrusted(database, options);
   // Until the end, the copy is that of the mark before, and some changes are in it already.
   await deleteDerived(database, options, 'bytes');
-  await fill(database, options, kept);
-  writeMark(directory, { store, token: taken.token, mark: taken.mark, isAhead: true });
+  const { paths } = await fill(database, options, kept);
+  await settle(directory, paths, { store, token: taken.token, mark: taken.mark, isAhead: true });
+}
+
+/** Of a copy whose files are not synced yet. */
+interface Fetched {
+  readonly records: number;
+  readonly paths: readonly string[];
+}
+
+/** Log and derived files come at the same time. Nothing goes on when it rejects. */
+async function fill(database: Database, options: CopyOptions, kept: LogFiller | undefined): Promise<Fetched> {
+  const { derived, stamp, taken, directory } = options;
+  const files = new StoredFiles(database, { shard: stamp.shard, token: taken.token });
+  const both = await Promise.allSettled([
+    fillLog(database, options, kept),
+    derived === undefined ? [] : files.fetchAbsent(derived),
+  ]);
+  const [log, fetched] = both;
+  if (log.status === 'rejected') throw log.reason;
+  if (fetched.status === 'rejected') throw fetched.reason;
+  return { records: log.value, paths: [join(directory, DATA_FILE), ...fetched.value] };
 }
 
 /** Resolves to the number of records. */
-async function fill(
+async function fillLog(
   database: Database,
   { directory, stamp, taken }: CopyOptions,
   kept: LogFiller | undefined,
@@ -89,10 +117,21 @@ async function fill(
     // One that was filled in part before may have some that were removed since.
     await filling.records(from, { next: taken.next, withRemoved: kept !== undefined });
     await filling.state(since);
-    filler.finish(taken.appends, taken.next);
+    await filler.finish(taken.appends, taken.next);
     return filling.count;
   } finally {
     await filler.close();
+  }
+}
+
+/** The mark comes last: what it stands for is on disk by then. */
+async function settle(directory: string, paths: readonly string[], mark: CopyMark): Promise<void> {
+  try {
+    for (const path of paths) await syncFile(path);
+    for (const folder of new Set(paths.map((path) => dirname(path)))) await syncFile(folder);
+    await replaceFileLater(join(directory, COPY_MARK_FILE), Buffer.from(JSON.stringify(mark)));
+  } catch (error) {
+    throw storageError(`the copy of the log in ${directory} cannot be made durable`, error);
   }
 }
 
@@ -170,115 +209,18 @@ function openNew(directory: string, stamp: LogStamp): LogFiller {
     syncDirectory(directory);
     rmSync(directory, { recursive: true, force: true });
   }
-  return new LogFiller(directory, stamp);
+  // It has no mark until it is synced.
+  return new LogFiller(directory, stamp, { isUnsynced: true });
 }
 
 function readMark(directory: string): CopyMark | undefined {
   try {
     const parsed: unknown = JSON.parse(readFileSync(join(directory, COPY_MARK_FILE), 'utf8'));
-    const { store, token, mark } = parsed as Partial<CopyMark>; // Each member is checked on the next line.
+    const { store, token, mark, isAhead } = parsed as Partial<CopyMark>; // Each member is checked on the next line.
     if (typeof store === 'string' && typeof token === 'number' && typeof mark === 'string')
-      return { store, token, mark };
+      return { store, token, mark, isAhead: isAhead === true };
   } catch {
     // Absent or not readable: the copy is not trusted.
   }
   return undefined;
-}
-
-function writeMark(directory: string, mark: CopyMark): void {
-  replaceFile(join(directory, COPY_MARK_FILE), Buffer.from(JSON.stringify(mark)));
-}
-
-/** Takes what is read of a log in the database, in order. A frame is null for what was removed. */
-export interface LogTarget {
-  putRecords(records: Iterable<readonly [sequence: Sequence, frame: Buffer | null]>): void;
-  putState(entries: Iterable<readonly [key: Buffer, frame: Buffer | null]>): void;
-}
-
-/** Reads a log in the database, page by page. */
-export class StoredLog {
-  readonly #reader: PageReader;
-  readonly #filler: LogTarget;
-  readonly #shard: number;
-  /** Records that were read. */
-  count = 0;
-
-  constructor(database: Database, filler: LogTarget, shard: number) {
-    this.#reader = new PageReader(database);
-    this.#filler = filler;
-    this.#shard = shard;
-  }
-
-  /** Records before `from` that appends after `since` replaced or removed. */
-  changes(since: number, from: Sequence): Promise<void> {
-    const shard = this.#shard;
-    return this.#records(0, (sql, after, limit) => {
-      return sql`
-        SELECT changed.sequence, frame FROM
-          (SELECT DISTINCT sequence FROM granary_changes
-            WHERE shard = ${shard} AND append > ${since} AND sequence > ${after} AND sequence < ${from}
-            ORDER BY sequence LIMIT ${limit}) AS changed
-          LEFT JOIN granary_records AS record ON record.shard = ${shard} AND record.sequence = changed.sequence
-        ORDER BY changed.sequence`;
-    });
-  }
-
-  /** Records from `from` to before `next`. */
-  records(
-    from: Sequence,
-    {
-      next = Number.MAX_SAFE_INTEGER,
-      withRemoved = false,
-    }: { readonly next?: Sequence; readonly withRemoved?: boolean } = {},
-  ): Promise<void> {
-    return this.#records(
-      from - 1,
-      (sql, after, limit) => sql`
-        SELECT sequence, frame FROM granary_records WHERE shard = ${this.#shard} AND sequence > ${after}
-          AND sequence < ${next} AND (${withRemoved} OR frame IS NOT NULL)
-        ORDER BY sequence LIMIT ${limit}`,
-    );
-  }
-
-  async #records(
-    first: Sequence,
-    page: (sql: Sql, after: Sequence, limit: number) => Promise<readonly Row[]>,
-  ): Promise<void> {
-    for (let after = first; ; ) {
-      const rows = await this.#page((sql, limit) => page(sql, after, limit));
-      const last = rows.at(-1);
-      if (last === undefined) return;
-      this.#filler.putRecords(rows.map(({ sequence, frame }) => [Number(sequence), frame] as const));
-      this.count += rows.length;
-      after = Number(last.sequence);
-    }
-  }
-
-  /** Entries that appends after `since` wrote or deleted; without it, all. */
-  async state(since: number | undefined): Promise<void> {
-    const newest = since ?? -1;
-    for (let after: Buffer = Buffer.alloc(0); ; ) {
-      const from = after;
-      const rows = await this.#page(
-        (sql, limit) => sql`
-          SELECT key, frame FROM granary_state WHERE shard = ${this.#shard} AND append > ${newest} AND key > ${from}
-          ORDER BY key LIMIT ${limit}`,
-      );
-      const last = rows.at(-1);
-      if (last === undefined) return;
-      this.#filler.putState(rows.map(({ key, frame }) => [key, frame] as const));
-      after = last.key;
-    }
-  }
-
-  #page(ask: (sql: Sql, limit: number) => Promise<readonly Row[]>): Promise<readonly Row[]> {
-    return this.#reader.page(ask, ({ frame }) => frame?.length ?? 0);
-  }
-}
-
-/** A row of the records or of the state. Numbers of 8 bytes come as text. */
-interface Row {
-  readonly sequence: string;
-  readonly key: Buffer;
-  readonly frame: Buffer | null;
 }

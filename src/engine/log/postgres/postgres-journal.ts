@@ -23,11 +23,17 @@ import type { StoredKeys } from './key-store.ts';
 import { type Lease, logName, shardName, takenAway } from './lease.ts';
 import { pruneChanges } from './prune.ts';
 
+export interface JournalOptions {
+  readonly keys?: StoredKeys | undefined;
+  readonly copySettled?: Promise<void> | undefined;
+}
+
 export class PostgresJournal implements Journal {
   readonly #database: Database;
   readonly #lease: Lease;
   /** Where the keys lie, if not beside the log. */
   readonly #keys: StoredKeys | undefined;
+  readonly #copySettled: Promise<void> | undefined;
   #log: CheckpointedLog | undefined;
   /** Bytes of appends since the last checkpoint began. */
   #bytes = 0;
@@ -42,8 +48,10 @@ export class PostgresJournal implements Journal {
   #poisoned: string | undefined;
   #refused: { readonly reason: string; readonly atMs: number } | undefined;
 
-  constructor(database: Database, lease: Lease, keys?: StoredKeys) {
+  /** `copySettled`: the log's folder may be opened again when that has resolved, too. */
+  constructor(database: Database, lease: Lease, { keys, copySettled }: JournalOptions = {}) {
     this.#keys = keys;
+    this.#copySettled = copySettled;
     this.#database = database;
     this.#lease = lease;
     this.#pruned = lease.taken.pruned;
@@ -99,6 +107,7 @@ export class PostgresJournal implements Journal {
     clearTimeout(this.#timer);
     await this.#round?.catch(() => undefined);
     await this.#lease.release();
+    await this.#copySettled;
     await this.#keys?.close();
     await this.#database.close();
   }

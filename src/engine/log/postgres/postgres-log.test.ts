@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { eventually } from '../../../../test/support/eventually.ts';
@@ -11,12 +11,13 @@ import { CHANGES_KEPT_APPENDS, DATABASE_ANSWER_MS, DATABASE_CLOSING_MS } from '.
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
 import { logConformance } from '../log.conformance.ts';
 import type { Log } from '../log.ts';
-import { fillCopy } from './copy.ts';
+import { fillCopy, fillCopyAhead } from './copy.ts';
 import { Database } from './database.ts';
 import { Lease } from './lease.ts';
 import { migrate, openStore } from './migrate.ts';
 import { openPostgresLog } from './postgres-log.ts';
 import { pruneChanges } from './prune.ts';
+import { StoredFiles } from './stored-files.ts';
 
 const SHARDS = 1_000;
 const BACKUP = '-copy';
@@ -91,7 +92,10 @@ async function fill(database: Database, folder: string, node: string) {
   const { mark } = await openStore(database);
   const lease = await Lease.take(database, { stamp, node, leaseMs: LEASE_MS });
   try {
-    return await fillCopy(database, { directory: join(folder, node), stamp, store: mark, taken: lease.taken });
+    const options = { directory: join(folder, node), stamp, store: mark, taken: lease.taken };
+    const { settled, ...filled } = await fillCopy(database, options);
+    await settled;
+    return filled;
   } finally {
     await lease.release();
   }
@@ -141,6 +145,30 @@ onDatabase('a node fetches what another one appended, and gives the same log', a
   assert.equal(again.nextSequence, 81);
   await again.close();
   assert.deepEqual(await fill(database, folder, 'a'), { isKept: true, records: 0 });
+});
+
+onDatabase('a copy that was fetched ahead keeps no file that its owner gave up meanwhile', async (set) => {
+  const { database, folder } = set;
+  const stamp = stampOf(0);
+  const { mark: store } = await openStore(database);
+  const owner = await Lease.take(database, { stamp, node: 'a', leaseMs: LEASE_MS });
+  const stored = new StoredFiles(database, { shard: 0, token: owner.taken.token });
+  for (const name of ['gone', 'kept']) {
+    writeFileSync(join(folder, name), name);
+    await stored.put(`vectors/${name}`, join(folder, name), () => true);
+  }
+  const derived = join(folder, 'shard');
+  const ahead = { directory: join(derived, 'log'), stamp, store, taken: owner.taken, derived };
+  await fillCopyAhead(database, ahead);
+  assert.deepEqual(readdirSync(join(derived, 'vectors')), ['gone', 'kept']);
+  await stored.keep(new Set(['vectors/kept']));
+  await owner.release();
+  const next = await Lease.take(database, { stamp, node: 'b', leaseMs: LEASE_MS });
+  const { isKept, settled } = await fillCopy(database, { ...ahead, taken: next.taken });
+  await settled;
+  await next.release();
+  assert.equal(isKept, true);
+  assert.deepEqual(readdirSync(join(derived, 'vectors')), ['kept']);
 });
 
 onDatabase('a shard has one owner, and its former owner appends nothing', async ({ database, open }) => {

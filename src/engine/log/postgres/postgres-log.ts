@@ -73,18 +73,22 @@ async function openOwned(
   const { database, stamp, derived, keyUrl } = options;
   let lease: Lease | undefined;
   let keys: StoredKeys | undefined;
+  let copySettled: Promise<void> | undefined;
   try {
     const store = await openStore(database);
     lease = await Lease.take(database, options);
     const { taken } = lease;
     const owned = { shard: stamp.shard, token: taken.token };
     keys = keyUrl === undefined ? undefined : await StoredKeys.take(keyUrl, database, owned);
-    await fillCopy(database, { directory, stamp, store: store.mark, taken, derived });
+    const filled = await fillCopy(database, { directory, stamp, store: store.mark, taken, derived });
+    copySettled = filled.settled.catch(() => undefined);
     const copy = openLmdbLog(directory, { stamp, exists: true });
     assert(copy.appends === taken.appends && copy.nextSequence === taken.next, 'the copy has what the database has');
-    return { log: new JournaledLog(copy, new PostgresJournal(database, lease, keys), []), token: taken.token, keys };
+    const journal = new PostgresJournal(database, lease, { keys, copySettled });
+    return { log: new JournaledLog(copy, journal, []), token: taken.token, keys };
   } catch (error) {
     await lease?.release();
+    await copySettled;
     await keys?.close();
     await database.close();
     throw databaseError(`${logName(stamp.shard)} cannot be opened from the database`, error);

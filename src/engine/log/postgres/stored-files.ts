@@ -1,10 +1,10 @@
 // Files of a shard that follow from its log, as the database has them: by name, with the SHA-256 of their bytes, in parts of
 // bounded size. The owner of the shard writes them and removes those that it no longer has.
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { syncDirectory, TEMPORARY_SUFFIX, writeFully } from '../../base/durable-file.ts';
+import { dirname, join } from 'node:path';
+import { makeFolder, syncFile, TEMPORARY_SUFFIX } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import { STORED_PART_BYTES, STORED_PARTS_READ, STORED_PARTS_SWEPT } from '../../base/limits.ts';
 import type { Owned } from './append-statement.ts';
@@ -16,6 +16,15 @@ export interface StoredFile {
   readonly name: string;
   readonly digest: Buffer;
   readonly bytes: number;
+}
+
+interface Part {
+  readonly part: number;
+  readonly content: Buffer;
+}
+
+interface FetchOptions {
+  readonly isSynced: boolean;
 }
 
 /** The database has a file in part, or other bytes than its digest says. */
@@ -80,12 +89,33 @@ export class StoredFiles {
   }
 
   /**
+   * Fetches all files that `folder`, the shard's own, lacks. Resolves to the paths of those that it wrote, which are whole and not yet
+   * synced; a file that the database does not have whole stays absent. Rejects with STO-E001.
+   */
+  async fetchAbsent(folder: string): Promise<readonly string[]> {
+    const paths: string[] = [];
+    for (const file of await this.list()) {
+      const path = join(folder, file.name);
+      if (existsSync(path)) continue;
+      makeFolder(dirname(path));
+      if ((await this.#fetched(file, path, { isSynced: false })) === undefined) paths.push(path);
+    }
+    return paths;
+  }
+
+  /**
    * Writes the stored file to `path`, durably and whole, or not at all. Resolves with what is wrong with the stored file, or
    * undefined. Rejects with STO-E001.
    */
   async fetch(file: StoredFile, path: string): Promise<string | undefined> {
+    const problem = await this.#fetched(file, path, { isSynced: true });
+    if (problem === undefined) await syncFile(dirname(path));
+    return problem;
+  }
+
+  async #fetched(file: StoredFile, path: string, options: FetchOptions): Promise<string | undefined> {
     try {
-      await this.#fetch(file, path);
+      await this.#fetch(file, path, options);
       return undefined;
     } catch (error) {
       if (error instanceof DamagedFile) return error.message;
@@ -93,37 +123,46 @@ export class StoredFiles {
     }
   }
 
-  async #fetch({ name, digest, bytes }: StoredFile, path: string): Promise<void> {
+  /** The next parts are read while some are written. */
+  async #fetch({ name, digest, bytes }: StoredFile, path: string, { isSynced }: FetchOptions): Promise<void> {
     const temporary = `${path}${TEMPORARY_SUFFIX}`;
-    const descriptor = openSync(temporary, 'w', 0o600);
+    const file = await open(temporary, 'w', 0o600);
     try {
       const hash = createHash('sha256');
       let at = 0;
+      let reading = this.#partsLater(digest, 0);
       for (let from = 0; at < bytes; from += STORED_PARTS_READ) {
-        const parts = await this.#parts(digest, from);
-        parts.forEach(({ part, content }, i) => {
+        const parts = await reading;
+        const isLast = parts.length < STORED_PARTS_READ;
+        if (!isLast) reading = this.#partsLater(digest, from + STORED_PARTS_READ);
+        for (const [i, { part, content }] of parts.entries()) {
           if (Number(part) !== from + i) throw new DamagedFile(`part ${from + i} of ${name} is missing`);
           hash.update(content);
-          writeFully(descriptor, content, at);
+          await file.appendFile(content);
           at += content.length;
-        });
-        if (parts.length < STORED_PARTS_READ && at < bytes)
-          throw new DamagedFile(`${name} has ${at} bytes in the database, not ${bytes}`);
+        }
+        if (isLast && at < bytes) throw new DamagedFile(`${name} has ${at} bytes in the database, not ${bytes}`);
       }
       if (!hash.digest().equals(digest)) throw new DamagedFile(`the bytes of ${name} are not those of its digest`);
-      fsyncSync(descriptor);
+      if (isSynced) await file.sync();
       renameSync(temporary, path);
     } finally {
-      closeSync(descriptor);
+      await file.close();
       rmSync(temporary, { force: true });
     }
-    syncDirectory(dirname(path));
   }
 
-  #parts(digest: Buffer, from: number): Promise<readonly { readonly part: number; readonly content: Buffer }[]> {
+  #partsLater(digest: Buffer, from: number): Promise<readonly Part[]> {
+    const reading = this.#parts(digest, from);
+    // Nobody waits for it when a write fails.
+    reading.catch(() => undefined);
+    return reading;
+  }
+
+  #parts(digest: Buffer, from: number): Promise<readonly Part[]> {
     const { shard } = this.#owned;
     return this.#database.ask(
-      (sql) => sql<{ part: number; content: Buffer }[]>`
+      (sql) => sql<Part[]>`
         SELECT part, content FROM granary_segment_parts
         WHERE shard = ${shard} AND digest = ${digest} AND part >= ${from} ORDER BY part LIMIT ${STORED_PARTS_READ}`,
     );

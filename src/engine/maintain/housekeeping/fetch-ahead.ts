@@ -1,7 +1,6 @@
 // Fetches a shard's log, segments and vectors to a node that takes the shard soon, while its owner goes on. The few changes that
 // come meanwhile are fetched when the node takes the shard.
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { makeFolder } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { LogStamp } from '../../log/lmdb/stamp.ts';
@@ -10,7 +9,6 @@ import { Database, databaseError } from '../../log/postgres/database.ts';
 import type { Taken } from '../../log/postgres/lease.ts';
 import { openStore } from '../../log/postgres/migrate.ts';
 import type { DatabaseOptions } from '../../log/postgres/postgres-log.ts';
-import { StoredFiles } from '../../log/postgres/stored-files.ts';
 
 export interface AheadOptions {
   /** The shard's own, in which nothing is open. */
@@ -31,13 +29,6 @@ export async function fetchAhead({ directory, stamp, database: { url } }: AheadO
     if (taken === undefined) return;
     const log = join(directory, 'log');
     await fillCopyAhead(database, { directory: log, stamp, store: store.mark, taken, derived: directory });
-    const files = new StoredFiles(database, { shard, token: taken.token });
-    for (const file of await files.list()) {
-      const path = join(directory, file.name);
-      if (existsSync(path)) continue;
-      makeFolder(dirname(path));
-      await files.fetch(file, path);
-    }
   } catch (error) {
     throw error instanceof EngineError ? error : databaseError(`shard ${shard} cannot be fetched`, error);
   } finally {
