@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
 import { Database } from '../src/engine/log/postgres/database.ts';
 import { readFleet } from '../src/engine/log/postgres/fleet.ts';
 import { CONTROL_SHARD } from '../src/server/control/open.ts';
@@ -142,6 +143,58 @@ test('a node answers by its copy what needs no change of the control log, and pa
       (key: { key_id: string; last_used_at?: number }) => key.key_id === made.key_id && key.last_used_at,
     );
   });
+});
+
+/** The status of a question for the services of a node by gRPC reflection. */
+function reflected(server: ServerProcess): Promise<status> {
+  const client = new Client(server.grpc, credentials.createInsecure());
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${KEY}`);
+  const asIs = (bytes: Buffer): Buffer => bytes;
+  const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+  const stream = client.makeBidiStreamRequest(path, asIs, asIs, metadata);
+  stream.on('data', () => undefined).on('error', () => undefined);
+  // Field 7, list_services: any text.
+  stream.write(Buffer.from([0x3a, 1, 0x2a]));
+  stream.end();
+  return new Promise((resolve) =>
+    stream.on('status', ({ code }) => {
+      client.close();
+      resolve(code);
+    }),
+  );
+}
+
+test('a node tells of itself, and shows nothing to a key by a copy that is too old', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const a = await set.start('a');
+  const b = await set.start('b');
+  await copies(b);
+  const portOf = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
+  const grpc = GrpcClient.open(b.grpc, KEY);
+  t.after(() => grpc.close());
+  const { trailers } = await grpc.ask('Health', {});
+  assert.deepEqual(trailers.get('x-http-port'), [portOf(b.http)], 'callers look for HTTP on the host that they asked');
+  const config = async () =>
+    (await (await fetch(`${b.http}/api/config`)).json()) as { features: { grpc_port: number } };
+  assert.equal(String((await config()).features.grpc_port), portOf(b.grpc));
+  assert.equal(await reflected(b), status.OK);
+
+  a.child.kill('SIGSTOP');
+  const scraped = () => fetch(`${b.http}/metrics`, { headers: { authorization: `Bearer ${KEY}` } });
+  let answer = await scraped();
+  await eventually('the copy is too old', async () => {
+    answer = await scraped();
+    return answer.status !== 200;
+  });
+  // Neither the counters of another node, nor a wait for one.
+  assert.match(await answer.text(), /STO-E002.*no other node/);
+  assert.equal(answer.status, 503);
+  await eventually('the services are not told to a key', async () => (await reflected(b)) === status.UNAVAILABLE);
+  assert.equal(String((await config()).features.grpc_port), portOf(b.grpc));
+  a.child.kill('SIGCONT');
+  await eventually('the node answers again', async () => (await scraped()).status === 200);
 });
 
 test('requests wait for the node that takes the control log over, also at that node itself', async (t) => {

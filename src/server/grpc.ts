@@ -2,7 +2,7 @@
 import { assert } from '../engine/base/assert.ts';
 import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/base/limits.ts';
 import type { Arrival } from './arrival.ts';
-import type { GrpcCall, GrpcHandler } from './grpc/front.ts';
+import type { GrpcAnswer, GrpcCall, GrpcHandler } from './grpc/front.ts';
 import type { ReadMessage } from './jobs/read-json.ts';
 import { codecOf, sidecarCodecOf } from './operations/codecs.ts';
 import type { Operation } from './operations/define.ts';
@@ -44,17 +44,21 @@ export interface GrpcParts {
 }
 
 export function grpcHandler({ wrapper, proxies, httpPort, readLong, elsewhere }: GrpcParts): GrpcHandler {
+  /** The caller looks for HTTP on the host that it asked, whichever node has answered. */
+  const withPort = ({ method }: GrpcCall, answer: GrpcAnswer): GrpcAnswer => {
+    const port = method === 'Health' && !('error' in answer) ? httpPort() : undefined;
+    return port === undefined ? answer : { ...answer, headers: { ...answer.headers, 'x-http-port': String(port) } };
+  };
   return async (call) => {
     const route = ROUTES.get(call.method);
     assert(route !== undefined, `${call.method} has a row`);
-    if (elsewhere !== undefined && route.operation.onAnyNode === false) return elsewhere(call);
+    if (elsewhere !== undefined && route.operation.onAnyNode === false) return withPort(call, await elsewhere(call));
     const answer = await wrapper.perform(arrivalOf(call, route.operation, proxies), faceOf(call, route, readLong));
     if (!answer.ok && answer.isElsewhere === true && elsewhere !== undefined) return elsewhere(call);
     if (!answer.ok) return { error: answer.error, headers: answer.headers };
     const { bytes, warnings } = answer.reply;
-    const port = call.method === 'Health' ? httpPort() : undefined;
-    if (port !== undefined) return { bytes, headers: { ...answer.headers, 'x-http-port': String(port) } };
-    return { bytes, headers: warnings === '' ? answer.headers : { ...answer.headers, 'x-warnings': warnings } };
+    const headers = warnings === '' ? answer.headers : { ...answer.headers, 'x-warnings': warnings };
+    return withPort(call, { bytes, headers });
   };
 }
 

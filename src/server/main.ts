@@ -128,6 +128,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
     metrics,
     bodies,
     ports: () => ports,
+    lapsed: () => control.lapsed,
   });
   // Before the listeners: they wait for the ends of their streams.
   starting.lifecycle.opened('streams of events', () => services.events.close());

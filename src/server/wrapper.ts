@@ -179,19 +179,20 @@ export class Wrapper {
   }
 
   /** A read may be done again by the owner of the control log when the copy became too old meanwhile. */
-  #isElsewhere(caught: unknown, { mutates }: Operation): boolean {
+  #isElsewhere(caught: unknown, { mutates, ofNode }: Operation): boolean {
     if (this.#copy === undefined) return false;
     if (caught instanceof NeedsLeader) return true;
     const isLate = caught instanceof EngineError && caught.code === 'STO-E002' && !this.#copy.mayBegin();
-    return isLate && !mutates;
+    return isLate && !mutates && !ofNode;
   }
 
   /** STO-E002 while keys and memories may have changed elsewhere. */
   #requireOwner({ operation }: Arrival): void {
     if (this.#copy !== undefined) {
-      if (operation.onAnyNode === false || (operation.needs !== 'public' && !this.#copy.mayBegin()))
-        throw new NeedsLeader('the copy of the control log is too old');
-      return;
+      if (operation.onAnyNode !== false && (operation.needs === 'public' || this.#copy.mayBegin())) return;
+      if (operation.ofNode)
+        throw new EngineError('STO-E002', 'keys may have changed, and no other node can answer this');
+      throw new NeedsLeader('the copy of the control log is too old');
     }
     const { lapsed } = this.#services.control;
     if (lapsed !== undefined && operation.needs !== 'public') throw new EngineError('STO-E002', lapsed);

@@ -49,7 +49,7 @@ export function nodeFamilies({ fleet, leaseMs, shards, copy }: NodeSources): Fam
     family('granary_unowned_shards', 'Shards whose lease no node holds.', (seen) => [
       { value: shards - held(seen, shards).length },
     ]),
-    family('granary_control_copy_up', 'Whether this node answers by its copy of the control log: 1 or 0.', () =>
+    family('granary_control_copy_up', '1 while this node answers by its copy of the control log.', () =>
       copy === undefined ? [] : [{ value: copy.isFresh() ? 1 : 0 }],
     ),
     {

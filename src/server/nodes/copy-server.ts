@@ -21,7 +21,7 @@ import { CursorSeal } from '../operations/cursor-seal.ts';
 import { authenticatorOf, limiterOf } from '../start/admission.ts';
 import { startEmbedding } from '../start/embedding.ts';
 import { openReaders } from '../start/jobs.ts';
-import { type Ports, startListeners } from '../start/listeners.ts';
+import { type Listening, type Ports, startListeners } from '../start/listeners.ts';
 import { openModels } from '../start/models.ts';
 import { placeMemories } from '../start/shards.ts';
 import { type Starting, within } from '../start/starting.ts';
@@ -76,9 +76,9 @@ async function start(starting: Starting, parts: CopyServerParts): Promise<CopySe
   const models = openModels(starting, { control, router: placed.router });
   const embedding = startEmbedding(starting, { ...placed, pool }, { ...models, shards: store.shards });
   const { bodies } = openReaders(starting);
-  const keys = new Keys(control, clock);
+  const [keys, refusals] = [new Keys(control, clock), new Refusals()];
   const authenticator = authenticatorOf(starting, keys);
-  const refusals = new Refusals();
+  let ports: Ports | undefined;
   const services = onlyThese({
     config,
     clock,
@@ -96,6 +96,7 @@ async function start(starting: Starting, parts: CopyServerParts): Promise<CopySe
     startedAtMs: clock.nowMs(),
     httpListener: () => listener.kind,
     grpcListener: () => (config.singlePort ? 'node' : config.grpc),
+    grpcPort: () => ports?.grpc,
     isEnding: () => lifecycle.isEnding,
   });
   const metrics = metricsOf(starting, parts, services.metering);
@@ -112,19 +113,29 @@ async function start(starting: Starting, parts: CopyServerParts): Promise<CopySe
   // Opened now, as in the whole server: the first question need not wait for a model.
   embedding.open();
   await parts.freePorts();
-  let ports: Ports | undefined;
   const elsewhere: Elsewhere = { http: (passed) => passer.http(passed), grpc: (call) => passer.grpc(call) };
-  const served = { services, wrapper, authenticator, metrics, bodies, ports: () => ports, elsewhere };
+  const served = {
+    services,
+    wrapper,
+    authenticator,
+    metrics,
+    bodies,
+    ports: () => ports,
+    elsewhere,
+    lapsed: () => control.lapsed,
+  };
   const listening = await startListeners(starting, listener, served);
   ports = listening;
   return {
     report: () => reportOf({ uses: keys.takeUses(), failed: authenticator.takeFailed(), refused: refusals.take() }),
-    close: async () => {
-      // All at once: requests of one that wait for the server must not keep the ports of the others.
-      await listening.drain(lifecycle.drainMs);
-      await lifecycle.close();
-    },
+    close: () => close(listening, lifecycle),
   };
+}
+
+async function close(listening: Listening, lifecycle: Lifecycle): Promise<void> {
+  // All at once: requests of one that wait for the server must not keep the ports of the others.
+  await listening.drain(lifecycle.drainMs);
+  await lifecycle.close();
 }
 
 function metricsOf(

@@ -84,6 +84,8 @@ interface Described<In extends TSchema, Out extends TSchema> {
    * that runs the server answers it, which is right for every call.
    */
   readonly onAnyNode?: true | ((input: Static<In>) => boolean) | undefined;
+  /** True when the answer is about the node that is asked, so no other one may give it. */
+  readonly ofNode?: true | undefined;
   /** Error codes specific to this operation, for OpenAPI. */
   readonly errors?: readonly ErrorCode[] | undefined;
   /** Finds unknown members where the schema is open, such as in a grain's fields. Its input is not yet validated. */
@@ -151,6 +153,7 @@ export interface Operation {
   readonly keptByShards: boolean;
   /** False: only the node that runs the server answers it. `input`: it depends on the input. */
   readonly onAnyNode: boolean | 'input';
+  readonly ofNode: boolean;
   readonly errors: readonly ErrorCode[];
   /** Validates `candidate` against the input schema, then runs the operation. */
   readonly perform: (candidate: unknown, context: Context) => Promise<unknown>;
@@ -196,6 +199,7 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(
     input: row.input,
     output: row.output,
     errors: row.errors ?? [],
+    ofNode: row.ofNode ?? false,
     onAnyNode: typeof row.onAnyNode === 'function' ? 'input' : row.onAnyNode === true,
     exec: row.exec,
     shownOnce: row.shownOnce ?? [],

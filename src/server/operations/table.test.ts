@@ -322,6 +322,16 @@ test('any node answers what has no other effect than on shards, and nothing else
       .map(({ name }) => name)
       .sort();
   assert.deepEqual(everywhere(true), ['accumulate', 'add', 'batch_add', 'cal', 'supersede']);
-  const reads = ['get', 'get_raw', 'health_live', 'history', 'list_grains', 'recall', 'recall_chain', 'search'];
+  const reads = [
+    'config',
+    'get',
+    'get_raw',
+    'health_live',
+    'history',
+    'list_grains',
+    'recall',
+    'recall_chain',
+    'search',
+  ];
   assert.deepEqual(everywhere(false), reads);
 });

@@ -45,6 +45,8 @@ export interface Served {
   readonly bodies: JsonReader;
   /** The ports, once the listeners have them. */
   readonly ports: () => Ports | undefined;
+  /** Why another node may have changed keys; undefined while none can. */
+  readonly lapsed: () => string | undefined;
   /** Set on a node that has a copy of the control log alone. */
   readonly elsewhere?: Elsewhere | undefined;
 }
@@ -90,7 +92,7 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
     requestIdOf,
     checkCaller: (header) =>
       pages?.check({ method: 'POST', authority: header(':authority') ?? header('host'), header }),
-    allowReflection: reflectionFor(served.authenticator, proxies),
+    allowReflection: reflectionFor(served, proxies),
   };
   const answerRpc = grpcHandler({
     wrapper: served.wrapper,
@@ -169,8 +171,13 @@ function pageGuardOf({ config: { auth, host, allowedHosts, corsOrigins } }: Star
   return auth === 'none' ? new PageGuard({ host, hosts: allowedHosts, origins: corsOrigins }) : undefined;
 }
 
-function reflectionFor(authenticator: Authenticator, proxies: TrustedProxies): GrpcOptions['allowReflection'] {
+function reflectionFor(
+  { authenticator, lapsed }: Pick<Served, 'authenticator' | 'lapsed'>,
+  proxies: TrustedProxies,
+): GrpcOptions['allowReflection'] {
   return async (call) => {
+    const reason = lapsed();
+    if (reason !== undefined) throw new EngineError('STO-E002', reason);
     const caller = await authenticator.authenticate({
       authorization: call.only('authorization'),
       apiKey: call.only('x-api-key'),

@@ -26,6 +26,7 @@ export const config = defineOperation({
   needs: 'public',
   on: 'deployment',
   reach: 'nothing',
+  onAnyNode: true,
   mutates: false,
   input: Type.Object({}),
   output: Type.Object({

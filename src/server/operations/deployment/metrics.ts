@@ -14,6 +14,7 @@ export function metricsOperation(metrics: Metrics): Operation {
     on: 'deployment',
     reach: 'deployment',
     onAnyNode: true,
+    ofNode: true,
     mutates: false,
     input: Type.Object({}),
     output: Type.Object({
