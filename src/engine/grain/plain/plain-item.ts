@@ -1,4 +1,4 @@
-// An item of a batch whose grain is plain. Its fields are read only where something asks for them.
+// A plain grain as the input of a write. Its fields are read only where something asks for them.
 
 import type { JsonObject } from '../api/json-value.ts';
 import type { GrainType } from '../grain.ts';
@@ -16,6 +16,11 @@ export class PlainItem {
 
   get grainType(): GrainType {
     return this.#grains.typeAt(this.#at);
+  }
+
+  /** An add of a plain grain waits for no seal. */
+  get sync(): false {
+    return false;
   }
 
   /** As the request has them; parsed anew each time. */

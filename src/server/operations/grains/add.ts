@@ -1,4 +1,6 @@
+import { onDemand } from '../../../engine/base/on-demand.ts';
 import { GRAIN_TYPE_NAMES } from '../../../engine/grain/grain.ts';
+import type { PlainItem } from '../../../engine/grain/plain/plain-item.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { AddRequest, AddResponse } from '../../gen/memory/v1/memory.ts';
 import { defineCall } from '../define.ts';
@@ -21,6 +23,7 @@ import {
 } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
+import type * as PlainReader from './plain-add.ts';
 
 const Input = Type.Object({
   grainType: Type.String({ description: 'Type of the grain.' }),
@@ -67,6 +70,18 @@ function checkBelief(fields: JsonObject): void {
     if (value === undefined || value === null) throw missing(name);
     if (typeof value !== 'string') throw mistyped(name, 'string');
   }
+}
+
+const plain = onDemand<typeof PlainReader>(import.meta.url, './plain-add');
+
+/** The input of a plain grain, which stands for its fields: they are read only where something asks for them. */
+function plainInput(item: PlainItem | undefined): unknown {
+  return item && { grainType: item.grainType, fields: item };
+}
+
+/** JSON holds no function. The class itself is loaded only where plain grains are read. */
+function isPlain(fields: JsonObject | PlainItem): fields is PlainItem {
+  return typeof fields.grain === 'function';
 }
 
 const BODY: Members = {
@@ -126,6 +141,7 @@ export const add = defineCall({
     rpc: 'Add',
     request: AddRequest,
     response: AddResponse,
+    readInShard: (message) => plainInput(plain().readPlainAdd(message)),
     onMainThread: addAsks,
   }),
   http: [
@@ -135,6 +151,7 @@ export const add = defineCall({
       bodySchema: BODY,
       findUnknown: unknownBesideFields(ENVELOPE),
       read: ({ json }) => readGrain(json),
+      readInShard: (body) => plainInput(plain().readPlainAddBody(body)),
       onMainThread: jsonAsks,
       answer: objectOf(
         {
@@ -159,7 +176,9 @@ export const add = defineCall({
   call: {
     method: 'add',
     ask: ({ grainType, fields, options, purpose }) => ({
-      input: { grainType: checkedGrainType(grainType), fields, sync: options?.sync ?? false },
+      input: isPlain(fields)
+        ? fields
+        : { grainType: checkedGrainType(grainType), fields, sync: options?.sync ?? false },
       purpose,
     }),
     answer: (added, { options }) => ({ ...added, warnings: [...optionWarnings(options), ...added.warnings] }),

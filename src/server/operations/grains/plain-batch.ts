@@ -94,6 +94,44 @@ function readItem(
   counts: Counts,
 ): PlainItem | ItemMessage | undefined {
   const from = at;
+  if (!readMembers(bytes, end)) return undefined;
+  const { text, textEnd } = found;
+  counts.texts += textEnd - text;
+  const row = grains.count;
+  const members = addFound(grains);
+  if (members >= 0) {
+    counts.members += members;
+    return new PlainItem(grains, row);
+  }
+  if (text >= 0) counts.members += countMembers(bytes.subarray(text, textEnd));
+  return { from, to: end };
+}
+
+/**
+ * The grain of the message of an Add, which is that of an item too, from `from` to `end - 1`, added to `grains`; undefined when
+ * the message has other members than a type and a text, once each, or the grain is not plain.
+ */
+export function readPlainMessage(bytes: Buffer, from: number, end: number, grains: PlainGrains): PlainItem | undefined {
+  at = from;
+  const row = grains.count;
+  return readMembers(bytes, end) && addFound(grains) >= 0 ? new PlainItem(grains, row) : undefined;
+}
+
+/** The members of the message that was read last. */
+const found: { type: PlainType | undefined; text: number; textEnd: number } = {
+  type: undefined,
+  text: -1,
+  textEnd: -1,
+};
+
+/** Adds the grain of the members that were found. Returns the number of its own members, or -1 when it is not plain. */
+function addFound(grains: PlainGrains): number {
+  const { type, text, textEnd } = found;
+  return type === undefined || text < 0 ? -1 : grains.add(type, text, textEnd);
+}
+
+/** Reads the message from `at`; false when it has other members than a type and a text, once each. */
+function readMembers(bytes: Buffer, end: number): boolean {
   let type: PlainType | undefined;
   let hasType = false;
   let text = -1;
@@ -101,25 +139,20 @@ function readItem(
   while (at < end) {
     const tag = bytes[at++]!;
     const size = length(bytes, end);
-    if (size < 0) return undefined;
+    if (size < 0) return false;
     if (tag === GRAIN_TYPE && !hasType) {
       hasType = true;
       type = typeOf(bytes, at, at + size);
     } else if (tag === FIELDS_JSON && text < 0) {
       text = at;
       textEnd = at + size;
-    } else return undefined;
+    } else return false;
     at += size;
   }
-  counts.texts += textEnd - text;
-  const row = grains.count;
-  const members = type === undefined || text < 0 ? -1 : grains.add(type, text, textEnd);
-  if (members >= 0) {
-    counts.members += members;
-    return new PlainItem(grains, row);
-  }
-  if (text >= 0) counts.members += countMembers(bytes.subarray(text, textEnd));
-  return { from, to: end };
+  found.type = type;
+  found.text = text;
+  found.textEnd = textEnd;
+  return true;
 }
 
 function typeOf(bytes: Buffer, start: number, end: number): PlainType | undefined {

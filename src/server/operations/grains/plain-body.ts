@@ -51,6 +51,21 @@ export function readPlainBody(body: Uint8Array): PlainItem[] | undefined {
   return items;
 }
 
+/**
+ * The grain of a body from `from` to `to - 1` that is the fields of a plain belief, or a plain grain with a type and fields alone,
+ * added to `grains`; undefined for any other body.
+ */
+export function readPlainElement(bytes: Buffer, from: number, to: number, grains: PlainGrains): PlainItem | undefined {
+  const row = grains.count;
+  if (grains.add('belief', from, to) < 0) {
+    startAt(from);
+    if (readItem(bytes, to, grains) < 0) return undefined;
+    blanks(bytes, to);
+    if (at !== to) return undefined;
+  }
+  return new PlainItem(grains, row);
+}
+
 /** Adds the grain of an element. Returns the number of its fields and tags, or -1 when it is not plain. */
 function readItem(bytes: Buffer, end: number, grains: PlainGrains): number {
   if (!token(bytes, end, OPEN_OBJECT)) return -1;
