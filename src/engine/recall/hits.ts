@@ -1,10 +1,11 @@
 // Builds the hits of a recall without stages from ordered candidates and their grains. Runs in the shard, and on the
 // main thread for several partitions.
-import { defined } from '../base/defined.ts';
 import type { GrainView } from '../calls/grain.ts';
 import type { RecallCalls, RecallHit } from '../calls/recall.ts';
 import type { Fused } from './fusion/fuse.ts';
 import { coverageOf, type Evidence, evidenceOf, type TermShares } from './legs/evidence.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A candidate's grain. */
 interface ReadGrain {
@@ -31,21 +32,15 @@ export class HitList {
     const { cosine, wishes } = fused.candidate;
     const evidence: Evidence = { matchedTerms, cosine };
     this.#evidence.push(evidence);
-    this.hits.push(
-      defined({
-        grain,
-        name,
-        superseded,
-        score,
-        relevance,
-        rrfScore,
-        breakdown,
-        bm25Rank,
-        cosine,
-        unmet: wishes?.isMet === false || undefined,
-        evidence: this.#shares === undefined ? undefined : evidenceOf(evidence, this.#shares),
-      }),
-    );
+    // Members that most hits lack are added one by one: `defined` would copy each hit.
+    const hit: Writable<RecallHit> = { grain, superseded, score, rrfScore, breakdown };
+    if (name !== undefined) hit.name = name;
+    if (relevance !== undefined) hit.relevance = relevance;
+    if (bm25Rank !== undefined) hit.bm25Rank = bm25Rank;
+    if (cosine !== undefined) hit.cosine = cosine;
+    if (wishes?.isMet === false) hit.unmet = true;
+    if (this.#shares !== undefined) hit.evidence = evidenceOf(evidence, this.#shares);
+    this.hits.push(hit);
   }
 
   /** Coverage of the query by all hits together; null for a recall without words. */

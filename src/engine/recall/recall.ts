@@ -248,7 +248,7 @@ export function beyondLimit<C extends Candidate>(candidates: readonly C[], hits:
 /** The names of these candidates, one after the other. */
 function namesOf(store: Store, candidates: readonly LocalCandidate[]): Uint8Array {
   const names = new NameRunWriter(candidates.length);
-  for (const { ordinal } of candidates) names.next((into, at) => store.writeNameHint(ordinal, into, at));
+  for (let i = 0; i < candidates.length; i++) names.hint(store, candidates[i]!.ordinal);
   return names.bytes;
 }
 

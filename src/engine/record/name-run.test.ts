@@ -34,10 +34,13 @@ test('bytes that do not end with a name are refused', () => {
   assert.throws(() => new NameRun(Buffer.alloc(33, 0xff)).count, /whole names/);
 });
 
-test('a writer puts NO_NAME where no name is written', () => {
-  const writer = new NameRunWriter(3);
+test('a writer puts NO_NAME where a grain has no name', () => {
+  const names = [undefined, NAMES[1]!, undefined, NAMES[3]!];
+  const writer = new NameRunWriter(4);
   writer.text(NAMES[2]!);
-  writer.next((_, at) => at);
-  writer.next((into, at) => at + into.write(NAMES[1]!, at, 'hex'));
-  assert.deepEqual(new NameRun(writer.bytes).texts(), [NAMES[2], NO_NAME, NAMES[1]]);
+  const hints = {
+    writeNameHint: (ordinal: number, into: Buffer, at: number) => at + into.write(names[ordinal] ?? '', at, 'hex'),
+  };
+  for (const ordinal of [1, 2, 3]) writer.hint(hints, ordinal);
+  assert.deepEqual(new NameRun(writer.bytes).texts(), [NAMES[2], NAMES[1], NO_NAME, NAMES[3]]);
 });

@@ -53,6 +53,11 @@ export class NameRun {
   }
 }
 
+interface NameHints {
+  /** Writes the bytes of a name to `into` at `at`. Returns their end, which is `at` when there is no name. */
+  writeNameHint(ordinal: number, into: Buffer, at: number): number;
+}
+
 /** Collects names into the bytes of a run. */
 export class NameRunWriter {
   readonly #bytes: Buffer;
@@ -73,9 +78,9 @@ export class NameRunWriter {
     this.#end += this.#bytes.write(name, this.#end, 'hex');
   }
 
-  /** A name that `write` writes at the given place, and whose end it returns; NO_NAME when it writes nothing. */
-  next(write: (into: Buffer, at: number) => number): void {
-    const end = write(this.#bytes, this.#end);
+  /** The name of the grain at `ordinal`; NO_NAME when it has none. */
+  hint(names: NameHints, ordinal: number): void {
+    const end = names.writeNameHint(ordinal, this.#bytes, this.#end);
     if (end === this.#end) this.text(NO_NAME);
     else this.#end = end;
   }

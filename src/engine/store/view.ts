@@ -1,5 +1,4 @@
 // A stored grain in the form that answers show.
-import { defined } from '../base/defined.ts';
 import type { GrainView } from '../calls/grain.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import { toApi } from '../grain/api/output.ts';
@@ -17,18 +16,20 @@ export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): Gr
   const createdAtMs = Number(grain.fields['created_at']);
   const userId = grain.fields['user_id'];
   const namespace = grain.fields['namespace'];
-  return defined({
+  // Members that most grains lack are added one by one: `defined` would copy the view of each hit.
+  const view: { -readonly [K in keyof GrainView]: GrainView[K] } = {
     hash: stored.address,
     grainType: grain.type,
     fields,
     createdAt: Math.floor(createdAtMs / 1000),
     createdAtMs,
     namespace: typeof namespace === 'string' ? namespace : '',
-    userId: typeof userId === 'string' ? userId : undefined,
-    supersededBy: successor,
-    supersedes: predecessor,
     sizeBytes: stored.blob.length,
-  });
+  };
+  if (typeof userId === 'string') view.userId = userId;
+  if (successor !== undefined) view.supersededBy = successor;
+  if (predecessor !== undefined) view.supersedes = predecessor;
+  return view;
 }
 
 /** A new version names its predecessor in derived_from. Answers show it as `supersedes` instead. */

@@ -1,4 +1,5 @@
 // The gRPC face of an operation: its rpc, and the codecs of its messages.
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { DeepPartial, MessageFns } from '../gen/memory/v1/memory.ts';
 import { decodeMessage } from './message-reader.ts';
 import { fromMessage, isMembers, type Members, type SchemaNode, toMessage } from './names.ts';
@@ -40,7 +41,7 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
       face.write === undefined
         ? (toMessage(node, isMembers(output) ? output : {}, shape) as DeepPartial<Res>) // members that `shape` has
         : face.write(output);
-    return face.response.encode(face.response.fromPartial(partial)).finish();
+    return encoded(face.response, partial);
   };
   return {
     rpc: face.rpc,
@@ -53,13 +54,30 @@ export function rpc<Req extends object, Res extends object, Out>(face: {
     },
     decodeInShard: face.readInShard,
     encode: (output, node, warnings) => {
-      const encoded = face.pack === undefined ? written(output, node) : face.pack(output);
-      if (warnings.length === 0 || !('warnings' in shape)) return encoded;
+      const bytes = face.pack === undefined ? written(output, node) : face.pack(output);
+      if (warnings.length === 0 || !('warnings' in shape)) return bytes;
       // Protobuf decoders append a repeated field of a later message to the earlier one, so concatenation adds warnings.
       const more = { warnings: warnings } as DeepPartial<Res>; // `shape` has them
-      return Buffer.concat([encoded, face.response.encode(face.response.fromPartial(more)).finish()]);
+      return Buffer.concat([bytes, encoded(face.response, more)]);
     },
   };
+}
+
+/** A writer that wrote more is let go, with its buffer. */
+const WRITER_BYTES_MAX = 1_048_576;
+/** A new writer for each answer would double its buffer seven times for an answer of 20 KB. */
+let writer = new BinaryWriter();
+
+function encoded<Res>({ encode, fromPartial }: MessageFns<Res>, partial: DeepPartial<Res>): Uint8Array {
+  const message = fromPartial(partial);
+  let bytes: Uint8Array | undefined;
+  try {
+    bytes = encode(message, writer).finish();
+    return bytes;
+  } finally {
+    // A writer that threw holds half a message.
+    if (bytes === undefined || bytes.length > WRITER_BYTES_MAX) writer = new BinaryWriter();
+  }
 }
 
 export interface GrpcRow {

@@ -25,6 +25,8 @@ export interface SchemaNode {
 interface Rename {
   readonly inside: string;
   readonly outside: string;
+  /** The member of a message that holds the value as JSON text. */
+  readonly json: string;
   readonly node: SchemaNode;
 }
 
@@ -54,6 +56,7 @@ function renamesOf(node: SchemaNode): readonly Rename[] {
   const renames = Object.entries(node.properties ?? {}).map(([inside, child]) => ({
     inside,
     outside: toSnake(inside),
+    json: `${inside}Json`,
     node: child,
   }));
   compiled.set(node, renames);
@@ -165,10 +168,10 @@ function queryValue(type: string | undefined, text: string): unknown {
 /** Converts a protobuf message, already camelCase, to inside. '' and [] count as absent: proto3 does not distinguish them. */
 export function fromMessage(node: SchemaNode, message: Members): Members {
   const inside: Members = {};
-  for (const { inside: name, node: child } of renamesOf(node)) {
-    const json = message[`${name}Json`];
+  for (const { inside: name, outside, json: jsonName, node: child } of renamesOf(node)) {
+    const json = message[jsonName];
     if (typeof json === 'string') {
-      if (json !== '') inside[name] = parsedJson(json, `${toSnake(name)}_json`);
+      if (json !== '') inside[name] = parsedJson(json, `${outside}_json`);
       continue;
     }
     const member = fromMember(child, message[name]);

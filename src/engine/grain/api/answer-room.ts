@@ -23,6 +23,13 @@ export class AnswerRoom {
     return this.takesBytes(jsonBytes(value) + AROUND_BYTES);
   }
 
+  /** True if all of these values fit for sure; reserves nothing. It reads no text, and so takes a fraction of `takes`. */
+  holds(values: readonly unknown[]): boolean {
+    let bytes = 0;
+    for (const value of values) bytes += jsonBytesAtMost(value) + AROUND_BYTES;
+    return bytes <= this.#left;
+  }
+
   takesBytes(bytes: number): boolean {
     if (!this.#isEmpty && bytes > this.#left) return false;
     this.#isEmpty = false;
@@ -46,6 +53,24 @@ export function partOfGrain({
 export function withinRoom<T>(items: readonly T[], room: AnswerRoom, partOf: (item: T) => unknown): readonly T[] {
   const end = items.findIndex((item) => !room.takes(partOf(item)));
   return end < 0 ? items : items.slice(0, end);
+}
+
+/** The most bytes of JSON that a UTF-16 unit takes: a control character, as \u001f. */
+const UNIT_BYTES_MAX = 6;
+
+/** A number that `jsonBytes` does not exceed. */
+export function jsonBytesAtMost(value: unknown): number {
+  if (typeof value === 'string') return value.length * UNIT_BYTES_MAX + 2;
+  if (typeof value !== 'object' || value === null) return NUMBER_BYTES_MAX;
+  const text = textOfObject(value);
+  if (text !== undefined) return bytesOfText(text);
+  let bytes = 2;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) bytes += jsonBytesAtMost(value[i]) + 1;
+    return bytes;
+  }
+  for (const name in value) bytes += name.length * UNIT_BYTES_MAX + 4 + jsonBytesAtMost(Reflect.get(value, name));
+  return bytes;
 }
 
 /** Size of a value as JSON in bytes: exact for texts, an upper bound for numbers. */

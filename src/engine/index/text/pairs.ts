@@ -56,7 +56,12 @@ export function pairPostings(text: TextPart, { first, second, distance }: QueryP
   };
 }
 
+/** Lists are often of like length: the doc mostly is among the next ones. */
+const SEEK_STEPS = 8;
+
 function seek({ docs, count }: Postings, doc: number, from: number): number {
+  for (const near = Math.min(from + SEEK_STEPS, count); from < near; from++) if (docs[from]! >= doc) return from;
+  if (from === count || docs[from]! >= doc) return from;
   let step = 1;
   while (from + step < count && docs[from + step]! < doc) step *= 2;
   return lowerBound(docs, doc, from + (step >>> 1), Math.min(from + step + 1, count));

@@ -279,9 +279,13 @@ class PartSearch {
   #consider(base: number, found: number, essential: number): void {
     const top = this.#top;
     const others = essential === 0 ? 0 : this.#bounds[essential - 1]!;
+    let { least } = top;
     for (let i = 0; i < found; i++) {
       const slot = windowDocs[i]!;
-      if (windowScores[slot]! + others >= top.least) this.#complete(base + slot, slot, essential);
+      if (windowScores[slot]! + others >= least) {
+        this.#complete(base + slot, slot, essential);
+        least = top.least;
+      }
       windowScores[slot] = 0;
     }
   }

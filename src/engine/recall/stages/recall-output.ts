@@ -65,6 +65,9 @@ function unstaged(found: RecallOutput, excluded: ExclusionTally | undefined): Re
 function withinAnswer(output: RecallOutput): RecallOutput {
   const { hits, sources, excluded } = output;
   const room = new AnswerRoom();
+  // Most answers are small.
+  const all = sources === undefined ? hits : [...hits, ...sources];
+  if (room.holds(all.map(({ grain }) => partOfGrain(grain)))) return output;
   const kept = withinRoom(hits, room, ({ grain }) => partOfGrain(grain));
   const keptSources = sources === undefined ? undefined : withinRoom(sources, room, ({ grain }) => partOfGrain(grain));
   if (kept === hits && keptSources === sources) return output;
