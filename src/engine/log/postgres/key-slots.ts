@@ -17,8 +17,11 @@ export async function readKeySlots(
   const slots: (readonly [number, Buffer])[] = [];
   for (let after = 0; ; ) {
     const rows = await reader.page<Row>(
-      (sql, limit) => sql<Row[]>`
-        SELECT id, slot FROM granary_keys WHERE shard = ${shard} AND id > ${after} ORDER BY id LIMIT ${limit}`,
+      (asked, limit) =>
+        asked.ask(
+          (sql) => sql<Row[]>`
+            SELECT id, slot FROM granary_keys WHERE shard = ${shard} AND id > ${after} ORDER BY id LIMIT ${limit}`,
+        ),
       ({ slot }) => slot.length,
     );
     const last = rows.at(-1);

@@ -1,6 +1,6 @@
 // Reads pages of about the same bytes, whatever the sizes of the rows.
 import { DATABASE_PAGE_BYTES, DATABASE_PAGE_FIRST, DATABASE_PAGE_RECORDS } from '../../base/limits.ts';
-import type { Database, Sql } from './database.ts';
+import type { Database } from './database.ts';
 
 export class PageReader {
   readonly #database: Database;
@@ -12,10 +12,10 @@ export class PageReader {
 
   /** The rows that `ask` finds with that limit; `bytesOf` tells how large one is. */
   async page<R>(
-    ask: (sql: Sql, limit: number) => Promise<readonly R[]>,
+    ask: (database: Database, limit: number) => Promise<readonly R[]>,
     bytesOf: (row: R) => number,
   ): Promise<readonly R[]> {
-    const rows = await this.#database.ask((sql) => ask(sql, this.#limit));
+    const rows = await ask(this.#database, this.#limit);
     const bytes = rows.reduce((sum, row) => sum + bytesOf(row), 0);
     if (rows.length > 0) {
       const fitting = Math.floor((DATABASE_PAGE_BYTES / Math.max(1, bytes)) * rows.length);

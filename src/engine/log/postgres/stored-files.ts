@@ -8,6 +8,7 @@ import { makeFolder, syncFile, TEMPORARY_SUFFIX } from '../../base/durable-file.
 import { EngineError } from '../../base/errors.ts';
 import { STORED_PART_BYTES, STORED_PARTS_READ, STORED_PARTS_SWEPT } from '../../base/limits.ts';
 import type { Owned } from './append-statement.ts';
+import { bytesOf, literalOf, numberOf, readRows } from './binary-rows.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
 import { takenAway } from './lease.ts';
 
@@ -136,7 +137,7 @@ export class StoredFiles {
         const isLast = parts.length < STORED_PARTS_READ;
         if (!isLast) reading = this.#partsLater(digest, from + STORED_PARTS_READ);
         for (const [i, { part, content }] of parts.entries()) {
-          if (Number(part) !== from + i) throw new DamagedFile(`part ${from + i} of ${name} is missing`);
+          if (part !== from + i) throw new DamagedFile(`part ${from + i} of ${name} is missing`);
           hash.update(content);
           await file.appendFile(content);
           at += content.length;
@@ -159,13 +160,14 @@ export class StoredFiles {
     return reading;
   }
 
-  #parts(digest: Buffer, from: number): Promise<readonly Part[]> {
-    const { shard } = this.#owned;
-    return this.#database.ask(
-      (sql) => sql<Part[]>`
-        SELECT part, content FROM granary_segment_parts
-        WHERE shard = ${shard} AND digest = ${digest} AND part >= ${from} ORDER BY part LIMIT ${STORED_PARTS_READ}`,
+  async #parts(digest: Buffer, from: number): Promise<readonly Part[]> {
+    const rows = await readRows(
+      this.#database,
+      `SELECT part, content FROM granary_segment_parts
+        WHERE shard = ${this.#owned.shard} AND digest = ${literalOf(digest)} AND part >= ${from}
+        ORDER BY part LIMIT ${STORED_PARTS_READ}`,
     );
+    return rows.map(([part, content]) => ({ part: numberOf(part), content: bytesOf(content) }));
   }
 
   /**

@@ -1,6 +1,7 @@
 // The records and the state of a log in the database, read page by page.
 import type { Sequence } from '../log.ts';
-import type { Database, Sql } from './database.ts';
+import { bytesOf, type Cell, literalOf, numberOf, readRows } from './binary-rows.ts';
+import type { Database } from './database.ts';
 import { PageReader } from './pages.ts';
 
 /**
@@ -29,15 +30,16 @@ export class StoredLog {
   /** Records before `from` that appends after `since` replaced or removed. */
   changes(since: number, from: Sequence): Promise<void> {
     const shard = this.#shard;
-    return this.#records(0, (sql, after, limit) => {
-      return sql`
+    return this.#records(
+      0,
+      (after, limit) => `
         SELECT changed.sequence, frame FROM
           (SELECT DISTINCT sequence FROM granary_changes
             WHERE shard = ${shard} AND append > ${since} AND sequence > ${after} AND sequence < ${from}
             ORDER BY sequence LIMIT ${limit}) AS changed
           LEFT JOIN granary_records AS record ON record.shard = ${shard} AND record.sequence = changed.sequence
-        ORDER BY changed.sequence`;
-    });
+        ORDER BY changed.sequence`,
+    );
   }
 
   /** Records from `from` to before `next`. */
@@ -50,52 +52,43 @@ export class StoredLog {
   ): Promise<void> {
     return this.#records(
       from - 1,
-      (sql, after, limit) => sql`
+      (after, limit) => `
         SELECT sequence, frame FROM granary_records WHERE shard = ${this.#shard} AND sequence > ${after}
-          AND sequence < ${next} AND (${withRemoved} OR frame IS NOT NULL)
+          AND sequence < ${next} ${withRemoved ? '' : 'AND frame IS NOT NULL'}
         ORDER BY sequence LIMIT ${limit}`,
     );
   }
 
-  async #records(
-    first: Sequence,
-    page: (sql: Sql, after: Sequence, limit: number) => Promise<readonly Row[]>,
-  ): Promise<void> {
-    await this.#pages<Sequence>(
-      first,
-      (sql, after, limit) => page(sql, after, limit),
-      async (rows) => {
-        await this.#target.putRecords(rows.map(({ sequence, frame }) => [Number(sequence), frame] as const));
+  #records(first: Sequence, select: (after: Sequence, limit: number) => string): Promise<void> {
+    return this.#pages<Sequence>(first, {
+      select,
+      write: async (rows) => {
+        await this.#target.putRecords(rows.map(([sequence, frame]) => [numberOf(sequence), frameOf(frame)] as const));
         this.count += rows.length;
       },
-      ({ sequence }) => Number(sequence),
-    );
+      placeOf: numberOf,
+    });
   }
 
   /** Entries that appends after `since` wrote or deleted; without it, all. */
-  async state(since: number | undefined): Promise<void> {
+  state(since: number | undefined): Promise<void> {
     const newest = since ?? -1;
-    await this.#pages<Buffer>(
-      Buffer.alloc(0),
-      (sql, after, limit) => sql`
-          SELECT key, frame FROM granary_state WHERE shard = ${this.#shard} AND append > ${newest} AND key > ${after}
-          ORDER BY key LIMIT ${limit}`,
-      async (rows) => this.#target.putState(rows.map(({ key, frame }) => [key, frame] as const)),
-      ({ key }) => key,
-    );
+    return this.#pages<Buffer>(Buffer.alloc(0), {
+      select: (after, limit) => `
+        SELECT key, frame FROM granary_state
+        WHERE shard = ${this.#shard} AND append > ${newest} AND key > ${literalOf(after)}
+        ORDER BY key LIMIT ${limit}`,
+      write: async (rows) => this.#target.putState(rows.map(([key, frame]) => [bytesOf(key), frameOf(frame)] as const)),
+      placeOf: bytesOf,
+    });
   }
 
   /** Reads each page while the one before is written. */
-  async #pages<P>(
-    first: P,
-    page: (sql: Sql, after: P, limit: number) => Promise<readonly Row[]>,
-    write: (rows: readonly Row[]) => Promise<void>,
-    placeOf: (row: Row) => P,
-  ): Promise<void> {
+  async #pages<P>(first: P, { select, write, placeOf }: Pages<P>): Promise<void> {
     const read = (after: P): Promise<readonly Row[]> => {
       const reading = this.#reader.page(
-        (sql, limit) => page(sql, after, limit),
-        ({ frame }) => frame?.length ?? 0,
+        (database, limit) => readRows(database, select(after, limit)),
+        ([, frame]) => frameOf(frame)?.length ?? 0,
       );
       // It is awaited later, or never when a write fails.
       reading.catch(() => undefined);
@@ -105,15 +98,22 @@ export class StoredLog {
       const rows = await reading;
       const last = rows.at(-1);
       if (last === undefined) return;
-      reading = read(placeOf(last));
+      reading = read(placeOf(last[0]));
       await write(rows);
     }
   }
 }
 
-/** A row of the records or of the state. Numbers of 8 bytes come as text. */
-interface Row {
-  readonly sequence: string;
-  readonly key: Buffer;
-  readonly frame: Buffer | null;
+/** A place, and a frame, or null where it was removed. */
+type Row = readonly Cell[];
+
+interface Pages<P> {
+  readonly select: (after: P, limit: number) => string;
+  readonly write: (rows: readonly Row[]) => Promise<void>;
+  /** By the first column. */
+  readonly placeOf: (cell: Cell | undefined) => P;
+}
+
+function frameOf(cell: Cell | undefined): Buffer | null {
+  return cell === null ? null : bytesOf(cell);
 }
