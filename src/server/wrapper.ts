@@ -148,6 +148,7 @@ export class Wrapper {
       if (forward !== undefined && isPlain) {
         const sent = forward.bytes();
         const body = sent instanceof Promise ? await sent : sent;
+        this.#requireLive(admitted);
         const isReadHere = forward.onMainThread?.(body, this.#services) === true;
         if (!isReadHere) {
           const raw = await this.#forward(arrival, admitted, requestId, { ...forward, body, span: recorded });
@@ -155,6 +156,7 @@ export class Wrapper {
         }
       }
       const { candidate, bytes, unknown } = await face.read();
+      this.#requireLive(admitted);
       const context = this.#contextOf(arrival, admitted, requestId, { bytes, span: recorded });
       warnOrRefuse(arrival.operation, unknown, context);
       const output = await this.#run(arrival.operation, candidate, context);
@@ -176,6 +178,12 @@ export class Wrapper {
       this.#running -= 1;
       if (this.#running === 0) this.#idle?.();
     }
+  }
+
+  /** The body may have taken its time: throws AUT-E004 for a key that was revoked, or has expired, since it was admitted. */
+  #requireLive({ principal: { keyId } }: Admitted): void {
+    if (keyId !== undefined && !this.#services.keys.isLive(keyId))
+      throw new EngineError('AUT-E004', 'API key not recognised, revoked or expired');
   }
 
   /** A read may be done again by the owner of the control log when the copy became too old meanwhile. */
