@@ -4,9 +4,12 @@
 // millisecond, so the built program starts in half the time of the sources. `npm run build` writes dist/; tests build into
 // other folders.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { type ChunkingContext, type CodeSplittingGroup, type Plugin, rolldown } from 'rolldown';
+import { CONSOLE_RECIPE } from '../src/server/site/console.ts';
+import { DOCS_RECIPE } from '../src/server/site/docs.ts';
+import { buildFromSources, type Recipe, sourceBuild } from '../src/server/site/source-build.ts';
 import { buildConsole } from './build-console.ts';
 import { buildDocs } from './build-docs.ts';
 
@@ -33,11 +36,21 @@ const NAMED_FILE =
 /** Stands for the folder of the build until a file knows its place in it. */
 const FOLDER = '__BUILD_FOLDER__';
 
-/**
- * Builds into `folder`, an absolute path, which is emptied first. `preloads` are paths of further entries, which tests load
- * before the program to replace functions of its modules: they share the modules, and are built into `preloads/`.
- */
-export async function build(folder: string, preloads: readonly string[] = []): Promise<void> {
+export interface BuildOptions {
+  /**
+   * Paths of further entries, which tests load before the program to replace functions of its modules: they share the
+   * modules, and are built into `preloads/`.
+   */
+  readonly preloads?: readonly string[] | undefined;
+  /**
+   * Takes the console and the documents from the cache of servers that run from these sources, and leaves them there.
+   * A package that is published is built anew.
+   */
+  readonly keepsSites?: boolean | undefined;
+}
+
+/** Builds into `folder`, an absolute path, which is emptied first. */
+export async function build(folder: string, { preloads = [], keepsSites = false }: BuildOptions = {}): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const bundle = await rolldown({
     input: Object.fromEntries([
@@ -75,8 +88,18 @@ export async function build(folder: string, preloads: readonly string[] = []): P
     cwd: ROOT,
     stdio: 'inherit',
   });
-  await buildConsole(join(folder, 'console'));
-  await buildDocs(join(folder, 'docs'));
+  if (keepsSites) {
+    for (const recipe of [CONSOLE_RECIPE, DOCS_RECIPE]) await copyKeptSite(recipe, join(folder, recipe.name));
+  } else {
+    await buildConsole(join(folder, 'console'));
+    await buildDocs(join(folder, 'docs'));
+  }
+}
+
+async function copyKeptSite(recipe: Recipe, folder: string): Promise<void> {
+  const kept = sourceBuild(recipe);
+  if (!kept.isThere) await buildFromSources(kept);
+  cpSync(kept.folder, folder, { recursive: true });
 }
 
 /**

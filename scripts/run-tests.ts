@@ -9,7 +9,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   copyFileSync,
-  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -26,9 +25,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { CONSOLE_RECIPE } from '../src/server/site/console.ts';
-import { DOCS_RECIPE } from '../src/server/site/docs.ts';
-import { sourceBuild } from '../src/server/site/source-build.ts';
 import { build } from './build.ts';
 import { coverageReport, quickTests } from './coverage.ts';
 import { STORED_PART, STORED_TESTS } from './stored-tests.ts';
@@ -178,7 +174,10 @@ const BUILT_FROM = [
 /** Builds of a day ago are removed. */
 const BUILD_KEPT_MS = 86_400_000;
 
-/** The folder of the package built from the sources as they are, made unless an earlier run has made it. */
+/**
+ * The folder of the package built from the sources as they are, made unless an earlier run has made it. Servers that run from
+ * their sources find the console and the documents that it was made of, and need not build them again.
+ */
 async function builtPackage(): Promise<string> {
   const digest = createHash('sha256');
   for (const file of globSync(BUILT_FROM, { cwd: ROOT }).toSorted()) {
@@ -194,7 +193,7 @@ async function builtPackage(): Promise<string> {
   // Another run may build the same at the same time.
   const making = `${folder}-${process.pid}`;
   const preloads = globSync(PRELOADS, { cwd: ROOT }).map((file) => join(ROOT, file));
-  await build(join(making, 'dist'), preloads);
+  await build(join(making, 'dist'), { preloads, keepsSites: true });
   copyFileSync(join(ROOT, 'package.json'), join(making, 'package.json'));
   moveUnlessThere(making, folder);
   return folder;
@@ -207,17 +206,6 @@ function moveUnlessThere(making: string, folder: string): void {
   } catch (error) {
     if (!existsSync(folder)) throw error;
     rmSync(making, { recursive: true, force: true });
-  }
-}
-
-/** Servers that run from their sources find the console and the documents of the build, and need not build them again. */
-function shareSites(built: string): void {
-  for (const recipe of [CONSOLE_RECIPE, DOCS_RECIPE]) {
-    const { folder, isThere } = sourceBuild(recipe);
-    if (isThere) continue;
-    const making = `${folder}-${process.pid}`;
-    cpSync(join(built, 'dist', recipe.name), making, { recursive: true });
-    moveUnlessThere(making, folder);
   }
 }
 
@@ -279,7 +267,6 @@ mkdirSync(coverageFolder);
 const preloaded = ['compile-cache.ts', 'hang.ts'].flatMap((name) => ['--import', support(name)]);
 const ungrouped = files.filter((file) => !grouped.includes(file));
 const built = await builtPackage();
-shareSites(built);
 const postgresSocket = join(folder, 'postgres.sock');
 const offersPostgres = process.platform !== 'win32' && Buffer.byteLength(postgresSocket) < SOCKET_BYTES_MAX;
 if (offersPostgres) offerPostgres(postgresSocket);

@@ -18,7 +18,7 @@ const SAFETY = securityHeaders({
 export const CONSOLE_RECIPE: Recipe = {
   name: 'console',
   program: 'scripts/build-console.ts',
-  madeOf: ['console/**/*', 'src/client/**/*.ts'],
+  madeOf: ['console/**/*', 'src/client/**/*.ts', 'scripts/compress.ts'],
 };
 
 const KIND: SiteKind = {

@@ -7,7 +7,13 @@ import type { Recipe } from './source-build.ts';
 export const DOCS_RECIPE: Recipe = {
   name: 'docs',
   program: 'scripts/build-docs.ts',
-  madeOf: ['docs/*.md', 'docs/{guide,images,paths,reference}/**/*', 'docs/.vitepress/**/*.{ts,css}'],
+  madeOf: [
+    'docs/*.md',
+    'docs/llms.txt',
+    'docs/{guide,images,paths,reference}/**/*',
+    'docs/.vitepress/**/*.{ts,css}',
+    'scripts/compress.ts',
+  ],
 };
 
 const KIND: SiteKind = {
