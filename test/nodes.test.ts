@@ -119,14 +119,30 @@ test('any node answers for any memory, shards move without a failed request, and
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   };
+  // Nodes tell how far their copies are when they say that they live.
+  await eventually(
+    'all nodes have told of their copies',
+    async () =>
+    (await fleet()).nodes.every(({ copies }) => copies !== undefined && (copies.controlMs !== null || Object.keys(copies.shardsMs).length > 0)), // biome-ignore format: one row
+  );
   const listed = (await command('nodes')).nodes as readonly {
     readonly segments_not_uploaded: number;
     readonly runs_server: boolean;
     readonly shards: number[];
+    readonly control_copy_lag_seconds: number | null;
+    readonly leases: readonly Record<string, number | null>[];
   }[];
   assert.deepEqual(listed.flatMap(({ shards }) => shards).sort(), [0, 1, 2, 3]);
   assert.equal(listed.filter((node) => node.runs_server).length, 1);
   for (const { segments_not_uploaded: count } of listed) assert.ok(Number.isInteger(count) && count >= 0);
+  for (const { runs_server, control_copy_lag_seconds: lag } of listed)
+    assert.ok(runs_server ? lag === null : lag !== null && lag >= 0, `the copy of the control log lags by ${lag} s`);
+  const leases = listed.flatMap((node) => node.leases);
+  assert.deepEqual(leases.map(({ shard }) => shard).sort(), [0, 1, 2, 3, null]);
+  for (const { shard, lease_seconds: rest, held_seconds: held, copy_lag_seconds: lag } of leases) {
+    assert.ok(rest !== null && rest! > 0 && held !== null && held! >= 0, JSON.stringify({ shard, rest, held }));
+    assert.ok(shard === null ? lag === null : lag !== null && lag! >= 0, `the copy of shard ${shard} lags by ${lag} s`);
+  }
   const metrics = await (await fetch(`${c.http}/metrics`, { headers: { authorization: `Bearer ${KEY}` } })).text();
   assert.equal(metrics.match(/^granary_node_up\{node="[^"]+"\} 1$/gm)?.length, 3, 'any node tells of all nodes');
   assert.equal(metrics.match(/^granary_shard_lease_seconds\{/gm)?.length, SHARDS);

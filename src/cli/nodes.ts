@@ -28,7 +28,7 @@ async function list({ store, json }: StoreOptions): Promise<void> {
   if (rows.length === 0)
     return printLine('No node has joined this store: start some with granary serve --node-listen.');
   printTable(
-    [{ title: 'node' }, { title: 'address' }, { title: 'version' }, { title: 'weight', align: 'right' }, { title: 'state' }, { title: 'seen', align: 'right' }, { title: 'lease', align: 'right' }, { title: 'not uploaded', align: 'right' }, { title: 'shards' }], // biome-ignore format: one row
+    [{ title: 'node' }, { title: 'address' }, { title: 'version' }, { title: 'weight', align: 'right' }, { title: 'state' }, { title: 'seen', align: 'right' }, { title: 'lease', align: 'right' }, { title: 'control copy', align: 'right' }, { title: 'not uploaded', align: 'right' }, { title: 'shards' }], // biome-ignore format: one row
     rows.map((row) => [
       row.node,
       row.address,
@@ -36,32 +36,67 @@ async function list({ store, json }: StoreOptions): Promise<void> {
       row.weight,
       `${row.state}${row.runs_server ? ', runs the server' : ''}`,
       `${row.seen_seconds} s ago`,
-      row.lease_seconds === null ? '-' : `${row.lease_seconds} s`,
+      seconds(row.lease_seconds),
+      seconds(row.control_copy_lag_seconds),
       row.segments_not_uploaded,
       row.shards.length === 0 ? '-' : row.shards.join(' '),
     ]),
   );
+  const leases = rows.flatMap(({ node, leases }) => leases.map((lease) => ({ node, ...lease })));
+  printTable(
+    [{ title: 'shard' }, { title: 'node' }, { title: 'lease', align: 'right' }, { title: 'held for', align: 'right' }, { title: 'local copy', align: 'right' }, { title: 'not uploaded', align: 'right' }], // biome-ignore format: one row
+    leases.map((lease) => [
+      lease.shard ?? 'control log',
+      lease.node,
+      seconds(lease.lease_seconds),
+      seconds(lease.held_seconds),
+      seconds(lease.copy_lag_seconds),
+      lease.segments_not_uploaded,
+    ]),
+  );
+  for (const { node, refused } of rows)
+    for (const { shard, reason } of refused) printLine(`Node ${node} cannot open shard ${shard}: ${reason}`);
   const free = freeShards(fleet);
   if (free.length > 0) printLine(`Without an owner: ${free.join(' ')}`);
 }
 
 /** The shard of the control log is that of the node that runs the server. */
 function rowsOf({ nodes, shards, count, behind }: StoreFleet) {
-  return nodes.map(({ id, address, version, weight, isDraining, seenMs }) => {
+  return nodes.map(({ id, address, version, weight, isDraining, seenMs, copies, refused }) => {
     const held = shards.filter(({ owner, leaseMs }) => owner === id && leaseMs > 0);
+    const leases = held.map(({ shard, leaseMs, heldMs }) => ({
+      shard: shard < count ? shard : null,
+      lease_seconds: toSeconds(leaseMs),
+      held_seconds: toSeconds(heldMs),
+      copy_lag_seconds: toSeconds(copies?.shardsMs[shard]),
+      segments_not_uploaded: behind.get(shard) ?? 0,
+    }));
     return {
       node: id,
       address,
       version,
       weight,
       state: isDraining ? 'draining' : 'serving',
-      runs_server: held.some(({ shard }) => shard >= count),
+      runs_server: leases.some(({ shard }) => shard === null),
       seen_seconds: Math.round(seenMs / 1_000),
-      lease_seconds: held.length === 0 ? null : Math.round(Math.min(...held.map(({ leaseMs }) => leaseMs)) / 1_000),
-      segments_not_uploaded: held.reduce((sum, { shard }) => sum + (behind.get(shard) ?? 0), 0),
+      lease_seconds: held.length === 0 ? null : toSeconds(Math.min(...held.map(({ leaseMs }) => leaseMs))),
+      control_copy_lag_seconds: toSeconds(copies?.controlMs),
+      segments_not_uploaded: leases.reduce((sum, { segments_not_uploaded: count }) => sum + count, 0),
       shards: held.map(({ shard }) => shard).filter((shard) => shard < count),
+      leases,
+      refused,
     };
   });
+}
+
+/** With one digit below ten seconds. */
+function toSeconds(ms: number | null | undefined): number | null {
+  if (ms === null || ms === undefined) return null;
+  return ms < 10_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1_000);
+}
+
+function seconds(count: number | null): string {
+  return count === null ? '-' : `${count} s`;
 }
 
 function freeShards({ shards, count }: StoreFleet): readonly number[] {

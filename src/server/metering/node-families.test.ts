@@ -39,8 +39,9 @@ test('nodes, their shards and leases are told as they were seen, less the time s
     token: 1,
     appends: 1,
   });
+  const refused = [1, 3].map((shard) => ({ shard, reason: 'its folder is not writable' }));
   const values = valuesOf({
-    nodes: [node('a', 100), node('b', 9_900), node('c', 200, true)],
+    nodes: [node('a', 100), { ...node('b', 9_900), refused }, node('c', 200, true)],
     shards: [row(0, 'a', 8_000), row(1, 'a', 400), row(2, 'c', 7_000), row(CONTROL, 'a', 8_000)],
     ageMs: 500,
   });
@@ -48,6 +49,7 @@ test('nodes, their shards and leases are told as they were seen, less the time s
     granary_node_up: { a: 1, b: 0, c: 1 },
     granary_node_draining: { a: 0, b: 0, c: 1 },
     granary_node_shards: { a: 1, b: 0, c: 1 },
+    granary_node_refused_shards: { a: 0, b: 2, c: 0 },
     granary_shard_lease_seconds: { 'a 0': 7.5, 'c 2': 6.5 },
     granary_unowned_shards: { '': 2 },
     granary_control_copy_up: {},

@@ -37,6 +37,9 @@ export function nodeFamilies({ fleet, leaseMs, shards, copy }: NodeSources): Fam
         value: held(seen, shards).filter(({ owner }) => owner === id).length,
       })),
     ),
+    family('granary_node_refused_shards', 'Shards that a node could not open, and tries again.', ({ nodes }) =>
+      nodes.map(({ id, refused }) => ({ labels: { node: id }, value: refused.length })),
+    ),
     family(
       'granary_shard_lease_seconds',
       'Time until the lease of a shard ends unless its node renews it, in seconds.',
@@ -49,7 +52,7 @@ export function nodeFamilies({ fleet, leaseMs, shards, copy }: NodeSources): Fam
     family('granary_unowned_shards', 'Shards whose lease no node holds.', (seen) => [
       { value: shards - held(seen, shards).length },
     ]),
-    family('granary_control_copy_up', '1 while this node answers by its copy of the control log.', () =>
+    family('granary_control_copy_up', 'Whether this node answers by its copy of the control log: 1 or 0.', () =>
       copy === undefined ? [] : [{ value: copy.isFresh() ? 1 : 0 }],
     ),
     {

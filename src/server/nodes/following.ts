@@ -49,6 +49,11 @@ export class Following {
     this.#passer = new Passer({ own: () => this.#own });
   }
 
+  /** As of a copy of the control log; undefined without one. */
+  get copyAgeMs(): number | undefined {
+    return this.#leader === undefined ? undefined : this.#replica.ageMs;
+  }
+
   /** True while it has the ports. */
   get isListening(): boolean {
     return this.#server !== undefined;

@@ -2,13 +2,13 @@
 import { EngineError } from '../../engine/base/errors.ts';
 import { NODE_HAND_OVER_MS } from '../../engine/base/limits.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
-import { type FleetNode, readFleet } from '../../engine/log/postgres/fleet.ts';
+import { type FleetNode, type NodeEntry, readFleet } from '../../engine/log/postgres/fleet.ts';
 import { fencedCaller } from '../../shards/nodes/fenced-caller.ts';
 import type { OpenChannel } from '../../shards/nodes/link/channel.ts';
 import { LINK_PROTOCOL, linkSecrets } from '../../shards/nodes/link/handshake.ts';
 import { LinkListener } from '../../shards/nodes/link/listener.ts';
 import { Peer } from '../../shards/nodes/link/peer.ts';
-import { Ownership } from '../../shards/nodes/ownership.ts';
+import { Ownership, type OwnershipOptions } from '../../shards/nodes/ownership.ts';
 import { RoutedShard } from '../../shards/nodes/routed-shard.ts';
 import { METHODS } from '../../shards/protocol.ts';
 import type { RawShardCaller } from '../../shards/transport/client.ts';
@@ -28,6 +28,11 @@ const CONTROL_LAPSED =
 export interface NodePorts {
   readonly http: number;
   readonly grpc: number;
+}
+
+interface JoinOptions extends Pick<OwnershipOptions, 'controlCopyMs'> {
+  readonly ports: NodePorts;
+  readonly openChannel: OpenChannel;
 }
 
 export class JoinedNode {
@@ -76,11 +81,8 @@ export class JoinedNode {
   }
 
   /** Begins to take shards. Its parts are closed with `starting`. Rejects with EngineError and the system's error. */
-  static async join(
-    starting: Starting,
-    store: ReachedStore,
-    { ports, openChannel }: { readonly ports: NodePorts; readonly openChannel: OpenChannel },
-  ): Promise<JoinedNode> {
+  static async join(starting: Starting, store: ReachedStore, options: JoinOptions): Promise<JoinedNode> {
+    const { ports, openChannel, controlCopyMs } = options;
     const { config, lifecycle, log } = starting;
     const { database, stored, leases, shards: count } = store;
     const { node: id, leaseMs } = stored.database;
@@ -122,15 +124,7 @@ export class JoinedNode {
     lifecycle.opened('listener for nodes', () => listener.close());
     const address = config.advertise ?? hostPortText({ host, port: listener.port });
     const ownership: Ownership = new Ownership({
-      self: {
-        id,
-        address,
-        httpPort: ports.http,
-        grpcPort: ports.grpc,
-        version: VERSION,
-        protocol: LINK_PROTOCOL,
-        weight: config.nodeWeight,
-      },
+      self: { id, address, ...ownEntry(ports, config.nodeWeight) },
       database,
       leaseMs,
       routes,
@@ -138,6 +132,7 @@ export class JoinedNode {
       leases,
       callerAt: (node, shard) => peerOf(node).shard(shard),
       tellNode: (node, notice) => peerOf(node).look(notice),
+      controlCopyMs,
       log,
     });
     lifecycle.opened('ownership of shards', () => ownership.stop(NODE_HAND_OVER_MS));
@@ -165,6 +160,10 @@ export class JoinedNode {
       peer.close();
     }
   }
+}
+
+function ownEntry({ http, grpc }: NodePorts, weight: number): Omit<NodeEntry, 'id' | 'address'> {
+  return { httpPort: http, grpcPort: grpc, version: VERSION, protocol: LINK_PROTOCOL, weight };
 }
 
 /** Rejects with VAL-E001 when a live node speaks a protocol that this one does not: half of the calls between them would fail. */

@@ -70,16 +70,18 @@ class NodeServer {
     removeServerFile(config.dataDir);
     // startServer came here because of the options of nodes, which need a store.
     const store = await reachStore(starting, config.store!);
-    const server: { node?: JoinedNode } = {};
+    const server: { node?: JoinedNode; following?: Following } = {};
     const leading = new Leading(starting.log, store.leases);
     const fronts = new Fronts(config, store.stored.database.node, () => server.node?.leader);
     lifecycle.opened('ports', () => fronts.close());
     await fronts.listen();
     const ports = fronts.ports;
-    const node = await JoinedNode.join(starting, store, { ports, openChannel: leading.openChannel });
+    const controlCopyMs = (): number | undefined => server.following?.copyAgeMs;
+    const node = await JoinedNode.join(starting, store, { ports, openChannel: leading.openChannel, controlCopyMs });
     server.node = node;
     const freePorts = (): Promise<void> => fronts.stopListening();
     const following = new Following({ starting, store, node, ports: () => fronts.ports, freePorts });
+    server.following = following;
     const opened = new NodeServer({ starting, startOne, store, fronts, node, following, leading });
     await opened.#lead(true);
     await opened.#awaitCopy();

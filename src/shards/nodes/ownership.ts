@@ -18,6 +18,7 @@ import {
   type Fleet,
   type FleetNode,
   leaveFleet,
+  type NodeCopies,
   type NodeEntry,
   noteRefused,
   type RefusedShard,
@@ -45,6 +46,8 @@ export interface OwnershipOptions {
   readonly callerAt: (node: FleetNode, shard: number) => RawShardCaller;
   /** Tells another node to look at the owners at once, and what is to be done for a shard. */
   readonly tellNode: (node: FleetNode, notice?: ShardNotice) => void;
+  /** As of a node's copies. Default: it has none. */
+  readonly controlCopyMs?: (() => number | undefined) | undefined;
   readonly log: ShardSetLog;
 }
 
@@ -156,10 +159,19 @@ export class Ownership {
   async #tellAlive(): Promise<void> {
     const { database, self } = this.#options;
     try {
-      if (!(await seeNode(database, self.id)) && !this.#isOver) await enterNode(database, self);
+      if (!(await seeNode(database, self.id, this.#copies())) && !this.#isOver) await enterNode(database, self);
     } catch {
       // The next look tells that the database does not answer.
     }
+  }
+
+  #copies(): NodeCopies {
+    const { routes, set, leases, controlCopyMs } = this.#options;
+    const open = routes.filter(({ shard }) => set.isOpen(shard));
+    return {
+      controlMs: controlCopyMs?.() ?? null,
+      shardsMs: Object.fromEntries(open.map(({ shard }) => [shard, leases.lagMs(shard)])),
+    };
   }
 
   /** A look that comes sooner stays. */

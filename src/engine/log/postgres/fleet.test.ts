@@ -34,12 +34,14 @@ test('nodes are entered, seen, drained and removed, and shards have owners while
   assert.deepEqual(await flags(), [['a', 1, false], ['b', 3, false]]); // biome-ignore format: one row
 
   await database.ask((sql) => sql`UPDATE granary_nodes SET seen_at = now() - interval '1 minute'`);
-  assert.equal(await seeNode(database, 'a'), true);
+  const copies = { controlMs: null, shardsMs: { 2: 700 } };
+  assert.equal(await seeNode(database, 'a', copies), true);
   const [a, b] = (await readFleet(database)).nodes;
   assert.ok(a!.seenMs < 50_000 && b!.seenMs >= 60_000, `${a!.seenMs} and ${b!.seenMs}`);
+  assert.deepEqual([a!.copies, b!.copies], [copies, undefined]);
   assert.deepEqual([a!.address, a!.httpPort, a!.grpcPort], ['10.0.0.1:7700', 8080, 50_051]);
   await leaveFleet(database, 'b');
-  assert.deepEqual([await seeNode(database, 'b'), await drainNode(database, 'b', true)], [false, false]);
+  assert.deepEqual([await seeNode(database, 'b', copies), await drainNode(database, 'b', true)], [false, false]);
 
   const lease = await Lease.take(database, {
     stamp: { formatVersion: 1, shard: 2, shards: 4 },
@@ -50,6 +52,12 @@ test('nodes are entered, seen, drained and removed, and shards have owners while
   assert.deepEqual(await shards(), [[2, 'a', 1]]);
   const [held] = (await readFleet(database)).shards;
   assert.ok(held!.leaseMs > 10_000 && held!.leaseMs <= 60_000, String(held!.leaseMs));
+  const { heldMs = Number.NaN } = held!;
+  assert.ok(heldMs >= 0 && heldMs < 50_000, String(heldMs));
+  await database.ask((sql) => sql`UPDATE granary_owners SET taken_at = now() - interval '1 hour'`);
+  assert.ok((await readFleet(database)).shards[0]!.heldMs! >= 3_600_000);
+  await database.ask((sql) => sql`UPDATE granary_owners SET taken_at = NULL`);
+  assert.equal((await readFleet(database)).shards[0]!.heldMs, undefined);
   await database.ask((sql) => sql`UPDATE granary_shards SET expires_at = now()`);
   assert.deepEqual(await shards(), [[2, 'a', 1]]);
   assert.equal((await readFleet(database)).shards[0]?.leaseMs, 0);

@@ -22,6 +22,16 @@ export interface FleetNode {
   readonly isDraining: boolean;
   /** Milliseconds since it was seen. */
   readonly seenMs: number;
+  /** As it told when it was seen. Absent: nothing, as a node of an older version. */
+  readonly copies?: NodeCopies | undefined;
+}
+
+/** How far the copies of a node are. */
+export interface NodeCopies {
+  /** Milliseconds for which its copy of the control log may lack a change; null where it runs the server, or has no copy. */
+  readonly controlMs: number | null;
+  /** By shard that it has: how old the oldest append is that the copy on its disk lacks, in milliseconds. */
+  readonly shardsMs: Readonly<Record<string, number>>;
 }
 
 export interface RefusedShard {
@@ -34,6 +44,8 @@ export interface FleetShard {
   readonly shard: number;
   /** The node that took it last, or undefined when that gave it back. */
   readonly owner?: string | undefined;
+  /** Since its owner took it, in milliseconds. Absent: not known, of an owner of an older version. */
+  readonly heldMs?: number | undefined;
   /** How long the owner's lease lasts, in milliseconds. 0: it has ended, so the node has, or does not reach the database. */
   readonly leaseMs: number;
   readonly token: number;
@@ -49,7 +61,7 @@ export interface Fleet {
 }
 
 /** Itself, as a node tells the others. */
-export type NodeEntry = Omit<FleetNode, 'seenMs' | 'isDraining' | 'refused'>;
+export type NodeEntry = Omit<FleetNode, 'seenMs' | 'isDraining' | 'refused' | 'copies'>;
 
 /** Enters the node, or changes its entry. A node that was draining takes shards again. Rejects with STO-E001. */
 export async function enterNode(database: Database, entry: NodeEntry): Promise<void> {
@@ -66,10 +78,13 @@ export async function enterNode(database: Database, entry: NodeEntry): Promise<v
   );
 }
 
-/** Notes that the node lives. Resolves false when it has no entry any more. Rejects with STO-E001. */
-export async function seeNode(database: Database, id: string): Promise<boolean> {
+/** Notes that the node lives, and how far its copies are. Resolves false when it has no entry any more. Rejects with STO-E001. */
+export async function seeNode(database: Database, id: string, copies: NodeCopies): Promise<boolean> {
   const rows = await telling('the node cannot be noted as alive', () =>
-    database.ask((sql) => sql`UPDATE granary_nodes SET seen_at = now() WHERE node = ${id} RETURNING node`),
+    database.ask(
+      (sql) => sql`
+      UPDATE granary_nodes SET seen_at = now(), copies = ${JSON.stringify(copies)} WHERE node = ${id} RETURNING node`,
+    ),
   );
   return rows.length > 0;
 }
@@ -102,11 +117,15 @@ export async function readFleet(database: Database): Promise<Fleet> {
     database.ask((sql) =>
       Promise.all([
         sql`
-        SELECT node, address, http_port, grpc_port, version, protocol, weight, refused, draining, extract(epoch FROM now() - seen_at) * 1000 AS seen
+        SELECT node, address, http_port, grpc_port, version, protocol, weight, refused, copies, draining,
+          extract(epoch FROM now() - seen_at) * 1000 AS seen
         FROM granary_nodes ORDER BY node`,
         sql`
-        SELECT shard, owner, token, appends, extract(epoch FROM expires_at - now()) * 1000 AS rest
-        FROM granary_shards ORDER BY shard`,
+        SELECT shard.shard, owner, shard.token, shard.appends, extract(epoch FROM expires_at - now()) * 1000 AS rest,
+          extract(epoch FROM now() - taken_at) * 1000 AS held
+        FROM granary_shards AS shard
+          LEFT JOIN granary_owners AS taken ON taken.shard = shard.shard AND taken.token = shard.token
+        ORDER BY shard.shard`,
       ]),
     ),
   );
@@ -122,18 +141,26 @@ export async function readFleet(database: Database): Promise<Fleet> {
       refused: JSON.parse(row['refused']) as RefusedShard[], // written by noteRefused
       isDraining: row['draining'],
       seenMs: Number(row['seen']),
+      copies: copiesOf(row['copies']),
     })),
     shards: shards.map((row) => {
       const leaseMs = Math.max(0, Number(row['rest'] ?? 0));
       return {
         shard: Number(row['shard']),
         owner: row['owner'] ?? undefined,
+        heldMs: row['held'] === null ? undefined : Number(row['held']),
         leaseMs,
         token: Number(row['token']),
         appends: Number(row['appends']),
       };
     }),
   };
+}
+
+/** Written by seeNode; empty before the first time. */
+function copiesOf(text: string): NodeCopies | undefined {
+  const copies = JSON.parse(text) as Partial<NodeCopies>;
+  return copies.shardsMs && { controlMs: copies.controlMs ?? null, shardsMs: copies.shardsMs };
 }
 
 async function telling<T>(what: string, ask: () => Promise<T>): Promise<T> {

@@ -39,6 +39,16 @@ test('a shard that is given back within its lease may still say what it answered
   assert.deepEqual(states()[0], [false, false]);
 });
 
+test('a copy lags behind by the age of the oldest append that it lacks', () => {
+  const table = LeaseTable.of(2);
+  assert.deepEqual([table.lagMs(0), table.lagMs(1)], [0, 0]);
+  table.lacks(1, moment().steadyMs - 5_000);
+  const lagMs = table.lagMs(1);
+  assert.ok(lagMs >= 4_999 && lagMs < 50_000, String(lagMs));
+  table.lacks(1, undefined);
+  assert.deepEqual([table.lagMs(0), table.lagMs(1)], [0, 0]);
+});
+
 test('threads see the same leases', async () => {
   const table = LeaseTable.of(2);
   const code = `

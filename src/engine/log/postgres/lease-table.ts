@@ -7,8 +7,11 @@
 import { assert } from '../../base/assert.ts';
 import { steadyMs, systemClock } from '../../base/clock.ts';
 
-/** For each shard: the end in milliseconds of the monotonic clock, the end in milliseconds since 1970, and a state. */
-const MEMBERS = 3;
+/**
+ * For each shard: the end in milliseconds of the monotonic clock, the end in milliseconds since 1970, a state, and since when the
+ * copy on disk lacks appends.
+ */
+const MEMBERS = 4;
 const SPOILED = 1n;
 const GIVEN_BACK = 2n;
 
@@ -64,6 +67,17 @@ export class LeaseTable {
     this.end(shard);
   }
 
+  /** The copy of the shard's log on disk lacks appends since then, by the monotonic clock; undefined: it has all. */
+  lacks(shard: number, sinceMs: number | undefined): void {
+    Atomics.store(this.#members, this.#at(shard) + 3, BigInt(Math.ceil(sinceMs ?? 0)));
+  }
+
+  /** How old the oldest append is that the copy on disk lacks, in milliseconds; 0: it has all. */
+  lagMs(shard: number): number {
+    const sinceMs = Number(Atomics.load(this.#members, this.#at(shard) + 3));
+    return sinceMs === 0 ? 0 : Math.max(0, steadyMs(systemClock) - sinceMs);
+  }
+
   /** True from then until the shard is opened again. */
   isGivenBack(shard: number): boolean {
     return Atomics.load(this.#members, this.#at(shard) + 2) === GIVEN_BACK;
@@ -80,7 +94,7 @@ export class LeaseTable {
 
   #at(shard: number): number {
     const at = shard * MEMBERS;
-    assert(at >= 0 && at + 2 < this.#members.length, 'a shard is in the table of leases');
+    assert(at >= 0 && at + 3 < this.#members.length, 'a shard is in the table of leases');
     return at;
   }
 }

@@ -96,6 +96,11 @@ export class Lease {
     if (this.#lost === undefined) this.#table.spoil(this.#options.stamp.shard);
   }
 
+  /** The copy of the log on disk lacks appends since then, by the monotonic clock; undefined: it has all. */
+  lacks(sinceMs: number | undefined): void {
+    this.#table.lacks(this.#options.stamp.shard, sinceMs);
+  }
+
   #end(reason: string): void {
     this.#lost = reason;
     this.#table.end(this.#options.stamp.shard);
@@ -180,7 +185,8 @@ async function take(sql: Sql, { stamp, node, leaseMs }: LeaseOptions): Promise<T
     await sql`UPDATE granary_shards SET format = ${formatVersion} WHERE shard = ${shard}`;
   const [token, appends] = [Number(taken['token']), Number(taken['appends'])];
   const mark = randomBytes(16);
-  await sql`INSERT INTO granary_owners VALUES (${shard}, ${token}, ${mark}, ${appends})`;
+  await sql`
+    INSERT INTO granary_owners (shard, token, mark, appends) VALUES (${shard}, ${token}, ${mark}, ${appends})`;
   return {
     token,
     mark: mark.toString('hex'),

@@ -2,6 +2,7 @@
 // an answer: its number lets it take effect once. It is neither acknowledged nor refused before.
 import { setTimeout as pause } from 'node:timers/promises';
 import { assert } from '../../base/assert.ts';
+import { steadyMs, systemClock } from '../../base/clock.ts';
 import { EngineError } from '../../base/errors.ts';
 import { isTombstone } from '../../base/key-slot.ts';
 import {
@@ -35,6 +36,8 @@ export class PostgresJournal implements Journal {
   readonly #keys: StoredKeys | undefined;
   readonly #copySettled: Promise<void> | undefined;
   #log: CheckpointedLog | undefined;
+  /** Since when the copy lacks appends. */
+  #copyLacksMs: number | undefined;
   /** Bytes of appends since the last checkpoint began. */
   #bytes = 0;
   #pruned: number;
@@ -73,6 +76,7 @@ export class PostgresJournal implements Journal {
   attach(log: CheckpointedLog): void {
     assert(this.#log === undefined, 'a journal in the database has one log');
     this.#log = log;
+    this.#lacksSince(undefined);
   }
 
   async write(log: CheckpointedLog, append: NumberedAppend): Promise<void> {
@@ -80,6 +84,7 @@ export class PostgresJournal implements Journal {
     this.checkOwner();
     await this.#sendUntilGivenUp(log.shard, append);
     this.#refused = undefined;
+    if (this.#copyLacksMs === undefined) this.#lacksSince(steadyMs(systemClock));
     log.durable(append);
     this.#bytes += append.bytes;
     if (this.#bytes >= WAL_CHECKPOINT_BYTES) this.#startRound();
@@ -200,6 +205,11 @@ export class PostgresJournal implements Journal {
     return new EngineError('STO-E001', this.#poisoned);
   }
 
+  #lacksSince(sinceMs: number | undefined): void {
+    this.#copyLacksMs = sinceMs;
+    this.#lease.lacks(sinceMs);
+  }
+
   #startTimer(delayMs: number): void {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
@@ -225,7 +235,9 @@ export class PostgresJournal implements Journal {
     if (log === undefined) return;
     const { appends } = log;
     const bytes = this.#bytes;
+    const sinceMs = steadyMs(systemClock);
     await log.checkpoint();
+    this.#lacksSince(log.appends === appends ? undefined : sinceMs);
     this.#bytes -= bytes;
     const upTo = appends - CHANGES_KEPT_APPENDS;
     if (upTo < this.#pruned + CHANGES_KEPT_APPENDS || this.#lease.lapsed !== undefined) return;

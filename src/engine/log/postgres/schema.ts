@@ -6,7 +6,7 @@
 //                     the tables whose programs may serve with these
 //   granary_shards    a shard's format, owner and lease; its newest append, its next sequence number, and the newest
 //                     append whose changes were pruned
-//   granary_owners    each taking of a shard: a random mark, and the newest append at that moment
+//   granary_owners    each taking of a shard: a random mark, the newest append at that moment, and since version 6 when it was
 //   granary_records   sequence number → frame (../frame.ts), null when the record was removed
 //   granary_changes   the records that an append replaced or removed
 //   granary_key_files the small files of the deployment's keys, under the shard of the control log
@@ -14,12 +14,13 @@
 //   granary_state     key → frame, null when it was deleted, and the append that wrote it
 //   granary_nodes     the nodes of the deployment, since version 2: where the others reach one, its ports, the version of its
 //                     program, since version 5 that of its protocol and the shards that it
-//                     cannot open, its weight, whether it gives its shards away, and when it was last seen
+//                     cannot open, its weight, whether it gives its shards away, and when it was last seen; since version 6
+//                     how far its copies are (fleet.ts)
 //   granary_segments  files that follow from the log, since version 3: path in the shard's folder → SHA-256 and bytes
 //   granary_segment_parts SHA-256 of such a file and number of a part, from 0 → its bytes
 
 /** The newest version of the tables. A step is added for each; a step that was published is never changed. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /**
  * The oldest version whose programs serve with the tables of SCHEMA_VERSION, and so may go on while the tables are changed. A step that only
@@ -119,5 +120,11 @@ export const SCHEMA_STEPS: readonly (readonly string[])[] = [
     'ALTER TABLE granary_store ADD COLUMN serves_from int4 NOT NULL DEFAULT 5',
     'ALTER TABLE granary_nodes ADD COLUMN protocol int4 NOT NULL DEFAULT 1',
     `ALTER TABLE granary_nodes ADD COLUMN refused text NOT NULL DEFAULT '[]'`,
+  ],
+  [
+    // Null for owners of before, whose time nobody knows.
+    'ALTER TABLE granary_owners ADD COLUMN taken_at timestamptz',
+    'ALTER TABLE granary_owners ALTER COLUMN taken_at SET DEFAULT now()',
+    `ALTER TABLE granary_nodes ADD COLUMN copies text NOT NULL DEFAULT '{}'`,
   ],
 ];

@@ -88,6 +88,11 @@ export class ControlReplica implements ControlChanges {
     return this.#isYounger(COPY_VALID_MS);
   }
 
+  /** Milliseconds since a moment at which it had everything; undefined when it may lack more, or is of another node's log. */
+  get ageMs(): number | undefined {
+    return this.#asked === undefined ? undefined : this.#now().steadyMs - this.#asked.steadyMs;
+  }
+
   /** True while a request may begin with it, which has some time then. */
   get mayBegin(): boolean {
     return this.#isYounger(COPY_BEGIN_MS);
