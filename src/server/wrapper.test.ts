@@ -281,6 +281,27 @@ test('a repeated change of the deployment runs once, and a secret is shown once'
   assert.notEqual((await create({ name: 'b' })).body['key_id'], first.body['key_id']);
 });
 
+test('a read that met too old a copy is answered elsewhere, also when the copy is new again; a change is refused', async () => {
+  const tooOld = new EngineError('STO-E002', 'the copy is too old');
+  let [isNew, met] = [true, tooOld];
+  const fail = () => Promise.reject(met);
+  const parts = await makeParts({
+    copy: { mayBegin: () => isNew, isTooOld: (error) => error === tooOld },
+    instead: { list: fail, supersede: fail },
+  });
+  const read = () => ask(parts, 'GET', '/memories/default/grains', { key: ADMIN });
+  assert.equal((await read()).isElsewhere, true);
+  isNew = false;
+  assert.equal((await read()).isElsewhere, true, 'it does not begin');
+  isNew = true;
+  const json = { blob_hash: '0'.repeat(64), object: 'tea' };
+  const changed = await ask(parts, 'POST', '/memories/default/supersede', { key: ADMIN, json });
+  assert.deepEqual([changed.isElsewhere, changed.error], [undefined, tooOld], 'it may have run');
+  met = new EngineError('STO-E002', 'the shard is on no node');
+  const refused = await read();
+  assert.deepEqual([refused.isElsewhere, refused.error], [undefined, met]);
+});
+
 test('a storage failure names no folder of the server to its caller, and the log has it', async () => {
   const logLines: string[] = [];
   const failed = (): Promise<never> =>

@@ -190,7 +190,10 @@ export class Wrapper {
   #isElsewhere(caught: unknown, { mutates, ofNode }: Operation): boolean {
     if (this.#copy === undefined) return false;
     if (caught instanceof NeedsLeader) return true;
-    const isLate = caught instanceof EngineError && caught.code === 'STO-E002' && !this.#copy.mayBegin();
+    const isLate =
+      caught instanceof EngineError &&
+      caught.code === 'STO-E002' &&
+      (this.#copy.isTooOld(caught) || !this.#copy.mayBegin());
     return isLate && !mutates && !ofNode;
   }
 
@@ -370,6 +373,8 @@ const PASSED_ON = 'passed on';
 export interface CopyInUse {
   /** False while no request may begin with it. */
   readonly mayBegin: () => boolean;
+  /** True for the refusal of a call that met too old a copy. It may be new again by now. */
+  readonly isTooOld: (error: EngineError) => boolean;
 }
 
 /**

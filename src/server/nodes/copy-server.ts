@@ -8,7 +8,7 @@ import { Keys } from '../control/keys.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
 import type { CopyReport } from '../control/replica/messages.ts';
 import { NeedsLeader } from '../control/replica/needs-leader.ts';
-import { type ControlReplica, ReplicaView } from '../control/replica/replica.ts';
+import { type ControlReplica, isStale, ReplicaView } from '../control/replica/replica.ts';
 import { chooseListener } from '../http/listen.ts';
 import type { Elsewhere } from '../http.ts';
 import { Lifecycle } from '../lifecycle.ts';
@@ -107,7 +107,7 @@ async function start(starting: Starting, parts: CopyServerParts): Promise<CopySe
     metrics,
     log,
     tracing: await openTracing(placed.router),
-    copy: { mayBegin: () => replica.mayBegin },
+    copy: { mayBegin: () => replica.mayBegin, isTooOld: isStale },
   });
   lifecycle.opened('requests under way', () => within(wrapper.idle(), lifecycle.drainMs));
   // Opened now, as in the whole server: the first question need not wait for a model.

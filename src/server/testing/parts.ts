@@ -72,7 +72,7 @@ import { placementOf } from '../placement-of.ts';
 import { ProofKeys } from '../proofs/proof-keys.ts';
 import type { Shards } from '../shards.ts';
 import { SubjectRequests } from '../subject-requests/requests.ts';
-import { type Answer, Wrapper } from '../wrapper.ts';
+import { type Answer, type CopyInUse, Wrapper } from '../wrapper.ts';
 
 export const CONTROL_KEY = createSecretKey(Buffer.alloc(32, 7));
 const MASTER = MasterKey.of(Buffer.alloc(32, 5));
@@ -89,6 +89,7 @@ export interface PartsOptions {
   readonly logLines?: string[] | undefined;
   /** Answers calls of these methods instead of the shards. */
   readonly instead?: Readonly<Record<string, (input: unknown) => Promise<unknown>>> | undefined;
+  readonly copy?: CopyInUse | undefined;
 }
 
 export interface Parts {
@@ -246,6 +247,7 @@ export async function makeParts(options: PartsOptions = {}): Promise<Parts> {
         : new RateLimiter({ perMinute: config.rateLimit, burst: Math.max(1, config.rateLimit / 6), clock }),
     metrics: new Metrics({ windows: services.metering.windows, families: [] }),
     log,
+    copy: options.copy,
   });
   return {
     clock,
@@ -306,6 +308,8 @@ export interface ParsedReply {
   readonly headers: Readonly<Record<string, string>>;
   readonly error: EngineError | undefined;
   readonly reply: HttpReply | undefined;
+  /** Another node is to answer. */
+  readonly isElsewhere?: true | undefined;
 }
 
 /** Calls a route like the HTTP transport, without a socket. `path` is as in the table, with parameters filled in. */
@@ -341,8 +345,9 @@ export async function ask(parts: Parts, verb: string, path: string, asked: Asked
     },
   );
   if (!answer.ok) {
-    const { code, message } = answer.error;
-    return { status: 0, body: { code, message }, headers: answer.headers, error: answer.error, reply: undefined };
+    const { error, headers, isElsewhere } = answer;
+    const { code, message } = error;
+    return { status: 0, body: { code, message }, headers, error, isElsewhere, reply: undefined };
   }
   const { reply } = answer;
   return {

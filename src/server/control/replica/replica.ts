@@ -23,6 +23,11 @@ export function now(): Moment {
 const STALE =
   'this node has not heard of the owner of the control log for a second: keys and memories may have changed';
 
+/** True for a refusal for that reason. */
+export function isStale({ code, message }: EngineError): boolean {
+  return code === 'STO-E002' && message.endsWith(STALE);
+}
+
 type CopiedTables = { [K in EntityKind]?: Map<string, Entities[K]> };
 type CopiedWatchers = Pick<Watchers, (typeof COPIED_KINDS)[number]>;
 
