@@ -6,7 +6,7 @@ import type { AnalyzedText } from '../parts/part.ts';
 import { chunkOf, tailOf } from './congruence.ts';
 import { matchPairs, pairPostings, scoreFewPairs, scorePairs } from './pairs.ts';
 import type { QueryPair, TextQuery } from './query.ts';
-import { explain, scoreDocs } from './score.ts';
+import { explain, matchedTerms, scoreDocs } from './score.ts';
 import { collectStatistics, searchText } from './search.ts';
 import type { SearchPart } from './search-part.ts';
 
@@ -37,6 +37,19 @@ test('the scores of given docs equal those of a search, and an explanation adds 
       }
     }),
     { numRuns: runs(200) },
+  );
+});
+
+test('each doc has the terms that it contains, in tails and chunks', () => {
+  fc.assert(
+    fc.property(texts, fc.boolean(), (docs, sealed) => {
+      const order = docs.map((_, doc) => doc).reverse();
+      assert.deepEqual(
+        matchedTerms(sealed ? chunkOf(docs) : tailOf(docs), order, query.terms),
+        order.map((doc) => query.terms.flatMap((term, i) => (docs[doc]!.terms.includes(term) ? [i] : []))),
+      );
+    }),
+    { numRuns: runs(100) },
   );
 });
 

@@ -36,16 +36,32 @@ export function scoreLists(
   return scores;
 }
 
-/** The terms that each of `docs` contains, as ascending indexes of `terms`. */
-export function matchedTerms(text: TextPart, docs: ArrayLike<number>, terms: readonly string[]): number[][] {
-  const matched = Array.from({ length: docs.length }, (): number[] => []);
-  for (const [i, term] of terms.entries()) {
-    const postings = text.postings(term);
+/**
+ * The terms that each of `docs` contains, as ascending indexes of `terms`. Docs with the same terms share one list, because
+ * a question has few combinations of terms.
+ */
+export function matchedTerms(text: TextPart, docs: ArrayLike<number>, terms: readonly string[]): (readonly number[])[] {
+  const matched: (readonly number[])[] = Array.from({ length: docs.length }, () => NONE);
+  for (let i = 0; i < terms.length; i++) {
+    const postings = text.postings(terms[i]!);
     if (postings === undefined) continue;
-    for (let at = 0; at < docs.length; at++) if (frequencyIn(postings, docs[at]!) > 0) matched[at]!.push(i);
+    /** By the list before this term. */
+    const longer = new Map<readonly number[], readonly number[]>();
+    for (let at = 0; at < docs.length; at++) {
+      if (frequencyIn(postings, docs[at]!) === 0) continue;
+      const before = matched[at]!;
+      let list = longer.get(before);
+      if (list === undefined) {
+        list = [...before, i];
+        longer.set(before, list);
+      }
+      matched[at] = list;
+    }
   }
   return matched;
 }
+
+const NONE: readonly number[] = [];
 
 /** Occurrences in a doc, 0 when it does not contain the term. */
 export function frequencyIn({ docs, frequencies, count, byDoc }: Postings, doc: number): number {

@@ -111,7 +111,13 @@ export function findCandidates(search: CandidateSearch): Found {
     legCut ||= newest.length >= query.candidateLimit;
   }
   judgeWishes(search, units);
-  return { candidates: units.all.filter((unit) => unit.isCandidate), legCut };
+  const { all } = units;
+  // Only neighbours of turns are not.
+  return { candidates: all.every(isCandidate) ? all : all.filter(isCandidate), legCut };
+}
+
+function isCandidate(unit: LocalCandidate): boolean {
+  return unit.isCandidate;
 }
 
 /** Makes a unit a candidate for another leg. A neighbour that the text leg did not take stays outside the text leg. */
