@@ -107,16 +107,16 @@ export async function directTarget({ shards, partitions }: Shape): Promise<Targe
   });
 }
 
-/** Shards in worker threads, with a target for each number of partitions; they end with the last target. */
-export async function threadsTargets({
+/** Shards in worker threads. */
+export async function threadsTarget({
   shards,
   workers,
   partitions,
 }: {
   readonly shards: number;
   readonly workers: number;
-  readonly partitions: readonly number[];
-}): Promise<readonly Target[]> {
+  readonly partitions: number;
+}): Promise<Target> {
   const root = newRoot();
   const pool = await ShardPool.start({
     shards,
@@ -127,14 +127,10 @@ export async function threadsTargets({
     log: { info: () => undefined, error: (fields, message) => console.error(message, fields) },
   });
   const callers = Array.from({ length: shards }, (_, shard) => pool.caller(shard));
-  let open = partitions.length;
-  const close = async (): Promise<void> => {
-    open -= 1;
-    if (open > 0) return;
+  return routedTarget(`threads, ${partitions} of ${shards} shards`, partitions, callers, async () => {
     await pool.close();
     rmSync(root, { recursive: true });
-  };
-  return partitions.map((count) => routedTarget(`threads, ${count} of ${shards} shards`, count, callers, close));
+  });
 }
 
 function routedTarget(
