@@ -30,10 +30,11 @@ test('two conversions give the same bytes, and the file holds them', (t) => {
     () => Buffer.alloc(0),
   ]) {
     writeFileSync(join(cache, file!), damage(Buffer.from(written)));
+    // It is not taken for whole, so the weights are asked for.
     assert.throws(() => loadModel(join(cache, 'absent'), cache, 'fp32'), EmbedError);
-    assert.equal(digest(loadModel(encoderFolder(), cache, 'fp32').onnx), digest(first.onnx));
-    assert.equal(digest(readFileSync(join(cache, file!))), digest(written));
   }
+  assert.equal(digest(loadModel(encoderFolder(), cache, 'fp32').onnx), digest(first.onnx));
+  assert.equal(digest(readFileSync(join(cache, file!))), digest(written));
 });
 
 test('the model in bytes takes a fourth, in a file of its own', (t) => {
