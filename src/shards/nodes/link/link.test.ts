@@ -10,6 +10,7 @@ import { runs } from '../../../../test/support/runs.ts';
 import { TcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
+import { LINK_BUFFER_BYTES_MAX } from '../../../engine/base/limits.ts';
 import { type CallContext, METHODS } from '../../protocol.ts';
 import { ADD_CODEC, addCodec } from '../../testing/add-codec.ts';
 import { SETTINGS } from '../../testing/memory.ts';
@@ -17,6 +18,7 @@ import { TestEngine } from '../../testing/test-engine.ts';
 import type { RawShardCaller } from '../../transport/client.ts';
 import { directShard } from '../../transport/direct.ts';
 import { RoutedShard } from '../routed-shard.ts';
+import type { ChannelSend, OpenChannel } from './channel.ts';
 import { FrameReader, framed } from './frames.ts';
 import { answerHello, CallerHandshake, linkSecrets } from './handshake.ts';
 import { LinkListener } from './listener.ts';
@@ -29,7 +31,7 @@ const CODECS = { [ADD_CODEC]: addCodec };
 const self = (node: string, version = '1', methods: readonly string[] = METHODS) => ({ node, version, methods });
 
 /** Node b with one real shard and one that is elsewhere, and what is needed to call it. */
-async function setUp(t: TestContext, secrets = SECRETS, tls?: LinkTls) {
+async function setUp(t: TestContext, secrets = SECRETS, tls?: LinkTls, openChannel?: OpenChannel) {
   const engine = await TestEngine.open(0, { shards: 2 });
   const away = new RoutedShard(1);
   away.set({ kind: 'nowhere', retryAfterSeconds: 9 });
@@ -42,6 +44,7 @@ async function setUp(t: TestContext, secrets = SECRETS, tls?: LinkTls) {
       tls,
       shards: [directShard(0, engine, { codecs: CODECS }), away.here],
       onLook: () => looks++,
+      openChannel,
       log: { info: () => undefined, error: (fields) => logged.push(JSON.stringify(fields)) },
     },
     '127.0.0.1',
@@ -243,6 +246,61 @@ test('a frame that was changed on its way ends the connection, and nothing of it
   await connected(peer);
   await add(shard, 'whole');
   peer.close();
+});
+
+/** More than a side buffers and the system takes. */
+const LONG_BYTES = 3 * LINK_BUFFER_BYTES_MAX;
+const PIECE = Buffer.alloc(262_144);
+
+/** A side of a channel that sends a lot as soon as it opens, and counts what it gets. */
+function talker() {
+  const state = { bytes: 0, isEnded: false };
+  const open: OpenChannel = (_, send: ChannelSend) => {
+    for (let sent = 0; sent < LONG_BYTES; sent += PIECE.length) send('passed', PIECE);
+    return {
+      receive: (_kind, bytes) => {
+        state.bytes += bytes.length;
+      },
+      ended: () => {
+        state.isEnded = true;
+      },
+    };
+  };
+  return { state, open };
+}
+
+test('both sides may send a lot at once, and neither waits for the other', async (t) => {
+  const called = talker();
+  const { call } = await setUp(t, SECRETS, undefined, called.open);
+  const caller = talker();
+  call({ openChannel: caller.open });
+  await eventually('all has arrived', () => called.state.bytes >= LONG_BYTES && caller.state.bytes >= LONG_BYTES);
+});
+
+test('a connection ends whose other side reads nothing any more', async (t) => {
+  let say: ChannelSend | undefined;
+  let isEnded = false;
+  const { call, listener } = await setUp(t, SECRETS, undefined, (_, send) => {
+    say = send;
+    return {
+      receive: () => undefined,
+      ended: () => {
+        isEnded = true;
+      },
+    };
+  });
+  const proxy = await TcpProxy.to(t, listener.port);
+  call({
+    address: `127.0.0.1:${proxy.port}`,
+    openChannel: (_, send) => {
+      send('passed', Buffer.alloc(1));
+      return { receive: () => undefined, ended: () => undefined };
+    },
+  });
+  await eventually('the channel is open', () => say !== undefined);
+  proxy.blackHole();
+  for (let sent = 0; sent < LONG_BYTES; sent += PIECE.length) say?.('passed', PIECE);
+  await eventually('it gives up', () => isEnded);
 });
 
 test('frames are read whole, however they are cut', () => {

@@ -22,6 +22,11 @@ export const LINK_KINDS = ['requests', 'replies', 'look', 'ping', 'control', 'pa
 export type LinkKind = (typeof LINK_KINDS)[number];
 
 export interface LinkHandlers {
+  /**
+   * True on the called side: it takes no more requests while its answers are not read. The caller always reads. Otherwise each side
+   * could wait for ever until the other one reads.
+   */
+  readonly isCalled: boolean;
   /** The bytes are the receiver's. An error that it throws ends the connection. */
   readonly receive: (kind: LinkKind, bytes: Buffer) => void;
   /** Called once, with the reason. */
@@ -50,6 +55,7 @@ export class Link {
     const read = (bytes: Buffer): void => this.#read(reader, bytes);
     socket.on('data', read);
     socket.on('drain', () => this.#resume());
+    socket.on('timeout', () => this.close(broken('the other side reads nothing any more')));
     socket.on('error', (error) => this.close(broken(error.message)));
     socket.on('close', () => this.close(broken('the other side closed it')));
     this.#ping = setInterval(() => this.#keepAlive(), LINK_PING_MS);
@@ -66,9 +72,11 @@ export class Link {
     this.#sentMs = performance.now();
     this.#socket.write(framed(...this.#sealer.seal(KIND_BYTES[LINK_KINDS.indexOf(kind)]!, ...parts)));
     // The other side reads too slowly: this one takes no more requests until it has.
-    if (this.#socket.writableLength <= LINK_BUFFER_BYTES_MAX || this.#isPaused) return;
+    if (!this.#handlers.isCalled || this.#socket.writableLength <= LINK_BUFFER_BYTES_MAX || this.#isPaused) return;
     this.#isPaused = true;
     this.#socket.pause();
+    // Nothing is heard of it while this side does not read. Bytes that leave count too.
+    this.#socket.setTimeout(LINK_SILENT_MS);
   }
 
   /** Ends the connection. `reason` is for those who wait for an answer. */
@@ -84,6 +92,7 @@ export class Link {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.#heardMs = performance.now();
+    this.#socket.setTimeout(0);
     this.#socket.resume();
   }
 

@@ -124,6 +124,7 @@ export class LinkListener {
       ran: () => onRan?.(),
     });
     const link: Link = new Link(socket, reader, greeted, {
+      isCalled: true,
       receive: (kind, bytes) => {
         if (kind === 'requests') runner.run(bytes);
         else if (kind === 'look') onLook(node, readNotice(bytes));

@@ -147,6 +147,7 @@ export class Peer {
           reader.bytesMax = FIRST_FRAME_BYTES_MAX;
           this.#opened(
             new Link(socket, reader, greeted, {
+              isCalled: false,
               receive: (kind, received) => {
                 if (kind === 'replies')
                   this.#client.receive(Uint8Array.prototype.slice.call(received).buffer as ArrayBuffer);
