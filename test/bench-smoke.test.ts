@@ -27,7 +27,7 @@ const OF_OTHER_PROCESSES = /_server_cpu_us_per_/;
 
 const directory = mkdtempSync(join(tmpdir(), 'granary-bench-smoke-'));
 const servers = new Map<ServerOptions['auth'], Promise<Target>>();
-const encoders = new Map<EmbedderOptions['runtime'], Promise<Embedder>>();
+const encoders = new Map<string, Promise<Embedder>>();
 const endClients = LoadClient.useAgain();
 after(async () => {
   endClients();
@@ -38,15 +38,20 @@ after(async () => {
 
 /**
  * One server for each kind of access, shared by all scenarios, whose memories have distinct names. Of a scenario's own
- * servers, those with vectors of earlier runs have a process, as in a measurement; the others run in this one.
+ * servers, one with vectors of earlier runs has a process, as in a measurement; the others run in this one.
  */
 async function start(options: ServerOptions): Promise<Target> {
   const { auth, isOwn, embedder } = options;
-  if (isOwn === true) return embedder?.grains === 'kept' ? startServer(options) : startOwn(options);
+  if (isOwn === true) return isInProcess(embedder) ? startServer(options) : startOwn(options);
   const server =
     servers.get(auth) ?? startServer({ dataDirectory: join(directory, auth), workers: 1, shards: 4, auth });
   servers.set(auth, server);
   return { ...(await server), stop: async () => undefined };
+}
+
+/** Of `calibration`: the other scenario with such servers names their precision. */
+function isInProcess(embedder: EmbedderOptions | undefined): boolean {
+  return embedder?.grains === 'kept' && embedder.precision === undefined;
 }
 
 /** With the threads and the encoder of the ones before. */
@@ -83,8 +88,9 @@ function kept(embedder: Embedder): Embedder {
 }
 
 function encoderOf(wanted: EmbedderOptions): Promise<Embedder> {
-  const encoder = encoders.get(wanted.runtime) ?? openEncoder(wanted);
-  encoders.set(wanted.runtime, encoder);
+  const name = `${wanted.runtime} ${wanted.precision ?? 'int8'}`;
+  const encoder = encoders.get(name) ?? openEncoder(wanted);
+  encoders.set(name, encoder);
   return encoder;
 }
 
