@@ -42,6 +42,7 @@ import type { CursorSeal } from './operations/cursor-seal.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
 import type { ProofKeys } from './proofs/proof-keys.ts';
 import type { QueryMode } from './query-mode.ts';
+import type { FirstChange } from './replies.ts';
 import type { Shards } from './shards.ts';
 import type { PdfReports } from './subject-requests/report/pdf-reports.ts';
 import type { SubjectRequests } from './subject-requests/requests.ts';
@@ -173,9 +174,9 @@ export interface Context {
   callRaw(codec: number, bytes: Uint8Array, extras?: CallExtras): Promise<RawReply>;
   /**
    * Runs a change of that memory whose shard calls store no answer. A repeated idempotency key returns the first
-   * output.
+   * output. Work that makes something in the control log keeps it by `first`.
    */
-  once<T>(work: () => Promise<T>): Promise<T>;
+  once<T>(work: (first: FirstChange) => Promise<T>): Promise<T>;
   /** Throws AUT-E001 unless the caller also has this scope. */
   require(scope: Scope): void;
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { CONTROL_REPLIES_MAX, IDEMPOTENCY_KEEP_MS } from '../engine/base/limits.ts';
 import type { JsonValue } from '../shards/protocol.ts';
+import type { Change } from './control/group.ts';
 import type { ControlChanges } from './control/reading.ts';
 import type { ReplyRecord } from './control/records.ts';
 
@@ -11,6 +12,20 @@ interface Claim {
   readonly key: string;
   readonly bodyHash: string;
 }
+
+/**
+ * The first change that a call makes in the control log. It is kept in the transaction of the change: the answer is kept later, and
+ * the process may end between the two.
+ */
+export interface FirstChange {
+  /** Kept by an earlier run of this call that did not come to its answer: the change is not to be made again. */
+  readonly made: JsonValue | undefined;
+  /** Call it in the transaction of the change, with what a repeat needs to go on. */
+  readonly keep: (change: Change, made: JsonValue) => void;
+}
+
+/** For calls without an idempotency key. */
+export const UNKEPT: FirstChange = { made: undefined, keep: () => undefined };
 
 export class ReplyCache {
   readonly #store: ControlChanges;
@@ -25,20 +40,25 @@ export class ReplyCache {
 
   /**
    * Runs `work` once per claim. A repeat with the same body gets the first output, without members that are shown once;
-   * with another body it throws VAL-E005. Outputs are kept for 24 hours; failures are not kept.
+   * with another body it throws VAL-E005. Outputs are kept for 24 hours; failures are not kept. Work that was interrupted after
+   * its first change runs again, with what it made.
    */
-  async once(claim: Claim, shownOnce: readonly string[], work: () => Promise<unknown>): Promise<unknown> {
+  async once(
+    claim: Claim,
+    shownOnce: readonly string[],
+    work: (first: FirstChange) => Promise<unknown>,
+  ): Promise<unknown> {
     const kept = this.#kept(claim.key);
-    if (kept !== undefined) {
-      sameBody(claim, kept.bodyHash);
-      return kept.value;
-    }
+    if (kept !== undefined) sameBody(claim, kept.bodyHash);
+    if (kept !== undefined && kept.isOpen !== true) return kept.value;
     const running = this.#running.get(claim.key);
     if (running !== undefined) {
       sameBody(claim, running.bodyHash);
       return without(await running.output, shownOnce);
     }
-    const output = this.#runAndKeep(claim, shownOnce, work);
+    const output = this.#runAndKeep(claim, shownOnce, () =>
+      work({ made: kept?.value, keep: (change, made) => this.#put(change, claim, { value: made, isOpen: true }) }),
+    );
     this.#running.set(claim.key, { bodyHash: claim.bodyHash, output });
     try {
       return await output;
@@ -55,11 +75,13 @@ export class ReplyCache {
   async #runAndKeep(claim: Claim, shownOnce: readonly string[], work: () => Promise<unknown>): Promise<unknown> {
     const output = await work();
     const value = JSON.parse(JSON.stringify(without(output, shownOnce))) as JsonValue; // just made of JSON
-    await this.#store.commit((change) => {
-      for (const id of this.#stale()) change.remove('reply', id);
-      change.put('reply', { id: claim.key, bodyHash: claim.bodyHash, atMs: this.#clock.nowMs(), value });
-    });
+    await this.#store.commit((change) => this.#put(change, claim, { value }));
     return output;
+  }
+
+  #put(change: Change, claim: Claim, kept: Pick<ReplyRecord, 'value' | 'isOpen'>): void {
+    for (const id of this.#stale()) change.remove('reply', id);
+    change.put('reply', { id: claim.key, bodyHash: claim.bodyHash, atMs: this.#clock.nowMs(), ...kept });
   }
 
   /** Expired answers, and the oldest ones over the limit; the store keeps them in order of arrival. */

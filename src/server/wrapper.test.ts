@@ -281,6 +281,48 @@ test('a repeated change of the deployment runs once, and a secret is shown once'
   assert.notEqual((await create({ name: 'b' })).body['key_id'], first.body['key_id']);
 });
 
+/** Each makes something with an id of its own: the path, two bodies, and the member of the answer that has the id. */
+const MADE = [
+  ['/auth/keys', { name: 'a' }, { name: 'b' }, 'key_id'],
+  ['/memories', { name: 'notes' }, { name: 'b' }, 'id'],
+  ['/memories/default/hooks', { name: 'a' }, { name: 'b' }, 'hook_id'],
+  ['/memories/default/subject-requests', { user_id: 'ada' }, { user_id: 'eve' }, 'request_id'],
+] as const;
+
+for (const [path, json, other, id] of MADE)
+  test(`a change that was interrupted before its answer was kept is not made again by a repeat: ${path}`, async () => {
+    const parts = await makeParts();
+    const { control } = parts.services;
+    const send = (body: object = json) =>
+      ask(parts, 'POST', path, { key: ADMIN, json: body, headers: { 'idempotency-key': 'k' } });
+    const commit = control.commit.bind(control);
+    control.commit = (plan) =>
+      commit((change) =>
+        plan({
+          put: (kind, value) => {
+            if (kind === 'reply' && !('isOpen' in value)) throw new Error('the process ended');
+            change.put(kind, value);
+          },
+          renew: (kind, value) => change.renew(kind, value),
+          remove: (kind, removed) => change.remove(kind, removed),
+          audit: (draft) => change.audit(draft),
+          takeMemoryNumber: () => change.takeMemoryNumber(),
+        }),
+      );
+    const count = () => (['key', 'memory', 'hook', 'subjectRequest'] as const).map((kind) => control.count(kind));
+    const before = count();
+    assert.equal((await send()).body['code'], 'SYS-E001');
+    const made = count();
+    assert.notDeepEqual(made, before);
+    control.commit = commit;
+    assert.equal((await send(other)).body['code'], 'VAL-E005');
+    const repeated = await send();
+    assert.equal(repeated.status, 201, JSON.stringify(repeated.body));
+    assert.ok(typeof repeated.body[id] === 'string', JSON.stringify(repeated.body));
+    assert.deepEqual(count(), made);
+    assert.deepEqual((await send()).body, repeated.body);
+  });
+
 test('a read that met too old a copy is answered elsewhere, also when the copy is new again; a change is refused', async () => {
   const tooOld = new EngineError('STO-E002', 'the copy is too old');
   let [isNew, met] = [true, tooOld];

@@ -27,7 +27,7 @@ import { framed } from './operations/codecs.ts';
 import type { Operation } from './operations/define.ts';
 import type { OnMainThread, Sidecar } from './operations/sidecar.ts';
 import { type UnknownMember, unknownRefusal, unknownWarnings } from './operations/unknown-members.ts';
-import { ReplyCache } from './replies.ts';
+import { type FirstChange, ReplyCache, UNKEPT } from './replies.ts';
 import type { MemoryContext } from './shards.ts';
 import type { RequestSpan, Tracing } from './tracing.ts';
 
@@ -307,19 +307,24 @@ export class Wrapper {
   }
 
   /** The key is claimed in the memory too, which holds the keys of its other changes. */
-  async #once<T>(asked: AskedFor, admitted: Admitted, place: number, work: () => Promise<T>): Promise<T> {
+  async #once<T>(
+    asked: AskedFor,
+    admitted: Admitted,
+    place: number,
+    work: (first: FirstChange) => Promise<T>,
+  ): Promise<T> {
     const { idempotency } = asked;
-    if (idempotency === undefined) return work();
+    if (idempotency === undefined) return work(UNKEPT);
     if (this.#copy !== undefined) throw new NeedsLeader('the answer is kept in the control log');
     const context = shardContext(asked, admitted, place);
     const claim = (release: boolean) => this.#services.shards.call('claim', context, { release });
     const output = await this.#replies.once(
       { key: `${repliesPrefix(context.memory)}${idempotency.key}`, bodyHash: idempotency.bodyHash },
       [],
-      async () => {
+      async (first) => {
         await claim(false);
         try {
-          return await work();
+          return await work(first);
         } catch (error) {
           // Failures are not kept: the key is free again.
           await claim(true).catch(() => undefined);
@@ -333,8 +338,10 @@ export class Wrapper {
   #run(operation: Operation, candidate: unknown, context: Context): Promise<unknown> {
     const work =
       operation.on === 'deployment' && context.idempotency !== undefined
-        ? this.#replies.once(context.idempotency, operation.shownOnce, () => operation.perform(candidate, context))
-        : operation.perform(candidate, context);
+        ? this.#replies.once(context.idempotency, operation.shownOnce, (first) =>
+            operation.perform(candidate, context, first),
+          )
+        : operation.perform(candidate, context, UNKEPT);
     return this.#untilDeadline(work, context.deadlineMs);
   }
 

@@ -6,6 +6,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
 import type { Scope } from '../auth/principal.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
+import { type FirstChange, UNKEPT } from '../replies.ts';
 import type { Change } from './group.ts';
 import { randomId } from './ids.ts';
 import type { ControlChanges } from './reading.ts';
@@ -92,8 +93,26 @@ export class Keys {
 
   /** Creates a key. Only this answer has `raw`. MEM-E003 when it is bound to a memory that does not exist. */
   async create(wanted: NewKey, actor: string): Promise<{ readonly key: KeyRecord; readonly raw: string }> {
-    const raw = `${wanted.memoryId === undefined ? 'gr' : 'gp'}_${randomBytes(32).toString('hex')}`;
-    const key = await this.#store.commit((change) => {
+    const raw = rawKey(wanted);
+    return { key: await this.#createAs(raw, { wanted, actor, first: UNKEPT }), raw };
+  }
+
+  /** The same for a call that may be repeated. The key of an earlier run has no `raw`, which nobody has. */
+  async createOnce(
+    wanted: NewKey,
+    { actor, first }: { readonly actor: string; readonly first: FirstChange },
+  ): Promise<{ readonly key: KeyRecord; readonly raw?: string }> {
+    const made = typeof first.made === 'string' ? this.find(first.made) : undefined;
+    if (made !== undefined) return { key: made };
+    const raw = rawKey(wanted);
+    return { key: await this.#createAs(raw, { wanted, actor, first }), raw };
+  }
+
+  #createAs(
+    raw: string,
+    { wanted, actor, first }: { readonly wanted: NewKey; readonly actor: string; readonly first: FirstChange },
+  ): Promise<KeyRecord> {
+    return this.#store.commit((change) => {
       if (this.#store.count('key') >= API_KEYS_MAX)
         throw new EngineError('LIM-E002', `the deployment has its maximum of ${API_KEYS_MAX} API keys`);
       // The memory may have been deleted since it was looked up.
@@ -101,10 +120,10 @@ export class Keys {
         throw new EngineError('MEM-E003', 'memory instance not found');
       const record = recordOf(randomId('key'), raw, wanted, this.#clock.nowMs());
       change.put('key', record);
+      first.keep(change, record.keyId);
       change.audit({ event: 'auth.key_created', actor, subject: '', details: { key_id: record.keyId } });
       return record;
     });
-    return { key, raw };
   }
 
   /**
@@ -266,6 +285,10 @@ export function placeOfKey(key: KeyRecord): Place {
 
 function isThere(memory: MemoryRecord | undefined): boolean {
   return memory !== undefined && memory.deleting !== true;
+}
+
+function rawKey({ memoryId }: NewKey): string {
+  return `${memoryId === undefined ? 'gr' : 'gp'}_${randomBytes(32).toString('hex')}`;
 }
 
 function recordOf(keyId: string, raw: string, wanted: NewKey, nowMs: number): KeyRecord {

@@ -10,6 +10,7 @@ import type { JsonObject, MemorySettings } from '../../shards/protocol.ts';
 import { isModelBackend, type ModelBackend } from '../embedding/backends.ts';
 import type { Logger } from '../log.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
+import { type FirstChange, UNKEPT } from '../replies.ts';
 import type { Shards } from '../shards.ts';
 import { governingOf, isHeld, isUnsettled } from './governing.ts';
 import { randomId, slugOf } from './ids.ts';
@@ -173,36 +174,47 @@ export class Memories {
    * Creates a memory, and makes the caller its owner. Throws VAL-E001 for an invalid id or option, MEM-E004 when the
    * given id is taken, LIM-E002 over the deployment's limit.
    */
-  async create(wanted: NewMemory, by: { actor: string; requestId: string }): Promise<MemoryRecord> {
+  async create(
+    wanted: NewMemory,
+    by: { readonly actor: string; readonly requestId: string; readonly first?: FirstChange },
+  ): Promise<MemoryRecord> {
     if (wanted.id !== undefined && !ID_PATTERN.test(wanted.id))
       throw badOption('id', `must match ${ID_PATTERN.source}`);
     const partitions = wanted.partitions ?? 1;
     if (partitions < 1 || partitions > this.#shards.shardCount)
       throw badOption('partitions', `must be from 1 to ${this.#shards.shardCount}`);
-    const memory = await this.#store.commit((change) => {
-      if (this.#store.count('memory') >= this.#max)
-        throw new EngineError('LIM-E002', `the deployment has its maximum of ${this.#max} memories: delete one first`);
-      const id = this.#freeId(wanted);
-      const record: MemoryRecord = defined({
-        number: change.takeMemoryNumber(),
-        id,
-        name: wanted.name?.normalize('NFC') ?? id,
-        description: wanted.description ?? '',
-        owner: by.actor,
-        region: wanted.region,
-        settings: wanted.settings,
-        partitions,
-        language: wanted.language ?? 'en',
-        dedup: wanted.dedup ?? 'exact',
-        dedupThreshold: wanted.dedupThreshold ?? 0.85,
-        vectorBackend: wanted.vectorBackend,
-        policy: wanted.policy === undefined ? undefined : { ...wanted.policy, sealedBy: by.actor },
-        createdAtMs: this.#clock.nowMs(),
-      });
-      change.put('memory', record);
-      change.audit({ event: 'instance.created', actor: by.actor, subject: '', details: { memory: record.number } });
-      return record;
-    });
+    const { first = UNKEPT } = by;
+    const made = typeof first.made === 'number' ? this.byNumber(first.made) : undefined;
+    const memory =
+      made ??
+      (await this.#store.commit((change) => {
+        if (this.#store.count('memory') >= this.#max)
+          throw new EngineError(
+            'LIM-E002',
+            `the deployment has its maximum of ${this.#max} memories: delete one first`,
+          );
+        const id = this.#freeId(wanted);
+        const record: MemoryRecord = defined({
+          number: change.takeMemoryNumber(),
+          id,
+          name: wanted.name?.normalize('NFC') ?? id,
+          description: wanted.description ?? '',
+          owner: by.actor,
+          region: wanted.region,
+          settings: wanted.settings,
+          partitions,
+          language: wanted.language ?? 'en',
+          dedup: wanted.dedup ?? 'exact',
+          dedupThreshold: wanted.dedupThreshold ?? 0.85,
+          vectorBackend: wanted.vectorBackend,
+          policy: wanted.policy === undefined ? undefined : { ...wanted.policy, sealedBy: by.actor },
+          createdAtMs: this.#clock.nowMs(),
+        });
+        change.put('memory', record);
+        first.keep(change, record.number);
+        change.audit({ event: 'instance.created', actor: by.actor, subject: '', details: { memory: record.number } });
+        return record;
+      }));
     try {
       await this.#shards.call('attachMemory', contextOf(memory, by), { settings: settingsOf(memory) });
       const subject = subjectOf(by);

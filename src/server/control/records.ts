@@ -92,7 +92,10 @@ export interface ReplyRecord {
   readonly id: string;
   readonly bodyHash: string;
   readonly atMs: number;
+  /** The answer; what the call made first while `isOpen`. */
   readonly value: JsonValue;
+  /** The call has not come to its answer. If the process ended meanwhile, a repeat goes on from what was made. */
+  readonly isOpen?: true;
 }
 
 export interface SettingRecord {

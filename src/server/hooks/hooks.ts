@@ -7,6 +7,7 @@ import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
 import { randomId } from '../control/ids.ts';
 import type { HookRecord, HookStateRecord, MemoryRecord } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
+import { type FirstChange, UNKEPT } from '../replies.ts';
 
 export interface NewHook {
   readonly name?: string | undefined;
@@ -47,11 +48,17 @@ export class Hooks {
     return this.#control.get('hookState', id) ?? newState(id, cursor);
   }
 
-  /** HOK-E004 at the limit, MEM-E003 when the memory was deleted meanwhile. The answer alone has the secret. */
+  /**
+   * HOK-E004 at the limit, MEM-E003 when the memory was deleted meanwhile. The answer alone has the secret; there is none for the hook
+   * of an earlier run.
+   */
   async create(
     memory: Pick<MemoryRecord, 'id' | 'number'>,
     wanted: NewHook,
+    first: FirstChange = UNKEPT,
   ): Promise<{ readonly hook: HookRecord; readonly secret?: string | undefined }> {
+    const made = typeof first.made === 'string' ? this.#control.get('hook', first.made) : undefined;
+    if (made !== undefined) return { hook: made };
     const id = randomId('hook');
     const secret = wanted.hasSecret ? `whsec_${randomBytes(32).toString('hex')}` : undefined;
     const hook = await this.#control.commit((change) => {
@@ -70,6 +77,7 @@ export class Hooks {
         ...defined({ url: wanted.url, secret }),
       };
       change.put('hook', record);
+      first.keep(change, id);
       return record;
     });
     return { hook, secret };

@@ -32,6 +32,7 @@ import type {
 } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { Logger } from '../log.ts';
+import type { FirstChange } from '../replies.ts';
 import type { Shards } from '../shards.ts';
 import { Holds, type Person } from './holds.ts';
 import { hasEnded, isOver, type JobRun, shardContextOf } from './job.ts';
@@ -45,6 +46,7 @@ export interface NewImport {
   readonly bytes: Uint8Array;
   /** Tells the trail of the job before it exists. */
   readonly queued: (id: string) => Promise<void>;
+  readonly first?: FirstChange;
 }
 
 interface Running {
@@ -141,7 +143,9 @@ export class ImportJobs {
    * rejects.
    */
   async create(wanted: NewImport): Promise<ImportJobRecord> {
-    const { memory, bytes, queued } = wanted;
+    const { memory, bytes, queued, first } = wanted;
+    const made = typeof first?.made === 'string' ? this.#control.get('importJob', first.made) : undefined;
+    if (made !== undefined) return made;
     this.#checkRoom(memory.number, bytes.length);
     const id = randomId('job');
     this.#incoming.set(id, { memory: memory.number, bytes: bytes.length });
@@ -166,7 +170,7 @@ export class ImportJobs {
   ): ImportJobRecord {
     const now = this.#control.get('memory', memory.id);
     if (now?.number !== memory.number || now.deleting === true) throw new EngineError('MEM-E003');
-    const { caller, options, fileName } = wanted;
+    const { caller, options, fileName, first } = wanted;
     const job: ImportJobRecord = {
       id,
       memory: memory.number,
@@ -184,6 +188,7 @@ export class ImportJobs {
     };
     change.put('importFile', file);
     change.put('importJob', job);
+    first?.keep(change, id);
     this.#expire(change);
     return job;
   }

@@ -7,6 +7,7 @@ import type { RawReply } from '../../shards/transport/codec.ts';
 import { includesScope, type Principal } from '../auth/principal.ts';
 import type { CallExtras, Context, Services } from '../context.ts';
 import type { MemoryRecord } from '../control/memories.ts';
+import { UNKEPT } from '../replies.ts';
 import { type Guard, type Job, shardContextOf } from './job.ts';
 
 export function jobContext(services: Services, job: Job, guard: Guard): Context {
@@ -47,7 +48,7 @@ export function jobContext(services: Services, job: Job, guard: Guard): Context 
     },
     call,
     callRaw,
-    once: (work) => work(),
+    once: (work) => work(UNKEPT),
     require: (scope) => {
       if (!includesScope(principal, scope))
         throw new EngineError('AUT-E001', `this call needs a key with the scope ${scope}`);

@@ -10,6 +10,7 @@ import { includesScope, type Scope } from '../auth/principal.ts';
 import { type Reach, requireReach } from '../auth/reach.ts';
 import type { Context } from '../context.ts';
 import { NeedsLeader } from '../control/replica/needs-leader.ts';
+import { type FirstChange, UNKEPT } from '../replies.ts';
 import { type GrpcFace, type GrpcRow, grpcRow } from './grpc-face.ts';
 import { type HttpFace, type HttpRow, httpRow } from './http-face.ts';
 import { inward, type Members, nodeOf, outsideSchema, outward } from './names.ts';
@@ -21,7 +22,8 @@ export type Needs = 'public' | 'key' | Scope;
 
 export type Definition<In extends TSchema, Out extends TSchema> = Described<In, Out> &
   Change & {
-    run(input: Static<In>, context: Context): Promise<Static<Out>>;
+    /** `first`: for a change of the deployment, what it makes first in the control log. */
+    run(input: Static<In>, context: Context, first: FirstChange): Promise<Static<Out>>;
   };
 
 /** Whether a call changes data. Idempotency-Key applies to calls that do. */
@@ -156,7 +158,7 @@ export interface Operation {
   readonly ofNode: boolean;
   readonly errors: readonly ErrorCode[];
   /** Validates `candidate` against the input schema, then runs the operation. */
-  readonly perform: (candidate: unknown, context: Context) => Promise<unknown>;
+  readonly perform: (candidate: unknown, context: Context, first?: FirstChange) => Promise<unknown>;
   /** Validates the input and returns the call to make; undefined unless the row is one call on its memory. */
   readonly plan: ((candidate: unknown, sidecar?: Uint8Array) => Planned) | undefined;
   /** Reads the JSON arguments of app/exec. */
@@ -206,7 +208,7 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(
     keptByShards: row.keptByShards ?? false,
     http: (row.http ?? []).map((face) => httpRow(face, row.input, writeJson, row.findUnknown)),
     grpc: row.grpc === undefined ? undefined : grpcRow(row.grpc, input, output, row.findUnknown),
-    perform: async (candidate, context) => {
+    perform: async (candidate, context, first = UNKEPT) => {
       if (typeof reach !== 'function') requireReach(context.principal, reach);
       const checked = check(candidate);
       if (context.isOnCopy === true && typeof row.onAnyNode === 'function' && !row.onAnyNode(checked))
@@ -217,7 +219,7 @@ export function defineOperation<In extends TSchema, Out extends TSchema>(
       if (relations !== undefined && !includesScope(context.principal, 'admin'))
         await context.call('requireAccess', { relations });
       if (asksActive && agentsOf(context.principal).length > 0) await context.call('requireActive', {});
-      return row.run(checked, context);
+      return row.run(checked, context, first);
     },
     plan: undefined,
     readArgs: (args, unknown) => {

@@ -17,6 +17,7 @@ import { randomId } from '../control/ids.ts';
 import type { SubjectRequestOutcome, SubjectRequestRecord } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import { withoutPerson } from '../proofs/erasure-proof.ts';
+import { type FirstChange, UNKEPT } from '../replies.ts';
 import { deadlineOf } from './deadline.ts';
 
 export type NewSubjectRequest = Pick<SubjectRequestRecord, 'kind' | 'receivedAtMs' | 'days'> & {
@@ -74,7 +75,14 @@ export class SubjectRequests {
   }
 
   /** Rejects with DSR-E002 while the person has an open request of that kind, and with LIM-E002. */
-  open(memory: number, asked: NewSubjectRequest, actor: string): Promise<SubjectRequestRecord> {
+  open(
+    memory: number,
+    asked: NewSubjectRequest,
+    actor: string,
+    first: FirstChange = UNKEPT,
+  ): Promise<SubjectRequestRecord> {
+    const made = typeof first.made === 'string' ? this.#control.get('subjectRequest', first.made) : undefined;
+    if (made?.memory === memory) return Promise.resolve(made);
     const { userId, kind, receivedAtMs, days, requester, note } = asked;
     const record: SubjectRequestRecord = defined({
       id: randomId('dsr'),
@@ -100,6 +108,7 @@ export class SubjectRequests {
       if (this.#control.count('subjectRequest') >= all)
         throw new EngineError('LIM-E002', `a deployment keeps ${all} requests at most`);
       change.put('subjectRequest', record);
+      first.keep(change, record.id);
       return record;
     });
   }

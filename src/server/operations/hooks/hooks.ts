@@ -110,15 +110,10 @@ export const hooksCreate = defineOperation({
     if (url !== undefined) await services.deliveries.checkUrl(url);
     // The first answer alone has the secret: what is kept for a repeat does not.
     let secret: string | undefined;
-    const view = await context.once(async () => {
+    const view = await context.once(async (first) => {
       const cursor = await services.deliveries.newestEvents(memory);
-      const made = await services.hooks.create(memory, {
-        name: name?.normalize('NFC'),
-        url,
-        filters,
-        hasSecret: generateSecret,
-        cursor,
-      });
+      const wanted = { name: name?.normalize('NFC'), url, filters, hasSecret: generateSecret, cursor };
+      const made = await services.hooks.create(memory, wanted, first);
       secret = made.secret;
       await context.call('note', { event: 'hook.created', details: { hook_id: made.hook.id, mode } });
       return viewOf(context, made.hook.id);

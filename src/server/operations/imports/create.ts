@@ -70,7 +70,7 @@ export const createImport = defineOperation({
         },
       ),
     );
-    return context.once(async () => {
+    return context.once(async (first) => {
       const { actor, scope, keyId, agentId } = principal;
       const job = await services.imports.create({
         memory,
@@ -78,6 +78,7 @@ export const createImport = defineOperation({
         options: defined(options),
         fileName,
         bytes,
+        first,
         // The trail first: an error means that there is no job.
         queued: async (id) => {
           await context.call('note', { event: 'import.queued', details: { job_id: id, bytes: bytes.length } });

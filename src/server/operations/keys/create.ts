@@ -5,7 +5,7 @@ import { includesScope, type Principal, RESERVED_ACTOR, SCOPES, type Scope } fro
 import { defineOperation } from '../define.ts';
 import { secondsToMs } from '../recall/query.ts';
 import { plainText } from '../text.ts';
-import { described, Type } from '../type.ts';
+import { described, type Static, Type } from '../type.ts';
 import { isWithin, KeyOutput, keyOutput, ScopeName } from './view.ts';
 
 const Input = Type.Object({
@@ -44,6 +44,11 @@ const Input = Type.Object({
   ),
 });
 
+const Output = Type.Object({
+  ...KeyOutput.properties,
+  rawKey: Type.String({ description: 'The secret key, which is shown this once.' }),
+});
+
 export const keysCreate = defineOperation({
   name: 'create_key',
   summary: 'Make an API key. raw_key is shown here once.',
@@ -55,14 +60,11 @@ export const keysCreate = defineOperation({
   mutates: true,
   onUnknown: 'refuse',
   input: Input,
-  output: Type.Object({
-    ...KeyOutput.properties,
-    rawKey: Type.String({ description: 'The secret key, which is shown this once.' }),
-  }),
+  output: Output,
   shownOnce: ['rawKey'],
   errors: ['VAL-E001', 'MEM-E003'],
   http: [{ verb: 'POST', path: '/auth/keys', successStatus: 201 }],
-  async run(input, { services, principal }) {
+  async run(input, { services, principal }, first) {
     const bound = defined({
       memoryId: input.memoryId ?? onlyMemory(principal),
       namespace: input.namespace ?? principal.namespace,
@@ -94,7 +96,7 @@ export const keysCreate = defineOperation({
       throw new EngineError('VAL-E001', 'expires_at is in the past', {
         details: [{ field: 'expires_at', issue: 'in the past' }],
       });
-    const { key, raw } = await services.keys.create(
+    const { key, raw } = await services.keys.createOnce(
       {
         name: input.name?.normalize('NFC') ?? 'key',
         scopes,
@@ -102,9 +104,10 @@ export const keysCreate = defineOperation({
         principal: input.principal?.normalize('NFC'),
         expiresAtMs,
       },
-      principal.actor,
+      { actor: principal.actor, first },
     );
-    return { ...keyOutput(key, services.keys), rawKey: raw };
+    // A repeat of a request that was interrupted has no secret, like the kept answers.
+    return defined({ ...keyOutput(key, services.keys), rawKey: raw }) as Static<typeof Output>;
   },
 });
 

@@ -102,6 +102,7 @@ export const memoriesCreate = defineOperation({
   async run(
     { policies, guardrailPatterns, guardrailMode, vectorBackend, settings, ...wanted },
     { services, principal, requestId },
+    first,
   ) {
     if (vectorBackend !== undefined) services.embedders.check(vectorBackend);
     const policy = firstPolicy(policies, guardrailPatterns, guardrailMode);
@@ -113,7 +114,7 @@ export const memoriesCreate = defineOperation({
         vectorBackend: vectorBackend === undefined || vectorBackend === '' ? undefined : vectorBackend,
         policy,
       },
-      { actor: principal.actor, requestId },
+      { actor: principal.actor, requestId, first },
     );
     return memoryOutput(memory, services);
   },

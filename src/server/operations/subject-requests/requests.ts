@@ -89,9 +89,9 @@ export const openRequest = defineOperation({
       });
     if (days > SUBJECT_REQUEST_DAYS_DEFAULT)
       context.warnings.push('GDPR, Art. 12(3), allows one month: more days are only for other laws');
-    return context.once(async () => {
+    return context.once(async (first) => {
       const asked = { userId: toNfc(userId), kind, requester, note, receivedAtMs, days };
-      const record = await services.subjectRequests.open(memory.number, asked, principal.actor);
+      const record = await services.subjectRequests.open(memory.number, asked, principal.actor, first);
       await context.call('note', { event: 'dsr.opened', userId, details: { request_id: record.id, kind, days } });
       return viewed(context, record);
     });
