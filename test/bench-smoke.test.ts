@@ -124,10 +124,10 @@ for (const [name, load] of Object.entries(SUITE)) {
 }
 
 test("a server's threads are told apart", { skip: process.platform !== 'linux' }, () => {
-  const { grpc_many: batch } = cpuTable.figures();
-  assert.ok(batch !== undefined, 'no scenario has noted the CPU of batches');
+  const { grpc_256: adds } = cpuTable.figures();
+  assert.ok(adds !== undefined, 'no scenario has noted the CPU of adds');
   for (const kind of ['main_us', 'workers_us', 'libuv_us'] as const)
-    assert.ok(batch[kind] > 0, `${kind} is ${batch[kind]}`);
+    assert.ok(adds[kind] > 0, `${kind} is ${adds[kind]}`);
 });
 
 test('the command prints one JSON line per scenario', async () => {
