@@ -123,6 +123,8 @@ export class GraphView {
   #addEdges(edges: readonly Edge[], depths: ReadonlyMap<string, number>, isLast: boolean): void {
     const graph = this.#graph;
     const before = graph.order;
+    // Before they are there: each change of the detail adds all edges anew.
+    this.#setDetail(graph.size + edges.length);
     const ends = edges.flatMap(({ source, target }) => [source, target]);
     for (const { source, target } of edges) {
       this.#addNode(source, target, depths);
@@ -132,7 +134,6 @@ export class GraphView {
       graph.addEdgeWithKey(hash, source, target, { label: relation, size: 1, atMs: createdAt.getTime() });
     for (const id of new Set(ends)) graph.getNodeAttributes(id).size = 3 + 2 * Math.log2(1 + graph.degree(id));
     this.#sigma.scheduleRefresh({ partialGraph: { nodes: [...new Set(ends)] } });
-    this.#setDetail();
     this.#layout.add({
       places: Float32Array.from(
         graph
@@ -199,18 +200,19 @@ export class GraphView {
     return Math.min(1, Math.max(0.25, Math.sqrt(FULL_SIZE_NODES / Math.max(1, this.#graph.order))));
   }
 
-  /** Names and arrow heads are for graphs where there is room for them. Each change draws everything again. */
-  #setDetail(): void {
-    const { size } = this.#graph;
+  /** Names and arrow heads are for graphs of so few edges that there is room for them. */
+  #setDetail(size: number): void {
     const sigma = this.#sigma;
     const hasNames = size <= NAMED_EDGES_MAX;
     if (sigma.getSetting('renderEdgeLabels') !== hasNames) sigma.setSetting('renderEdgeLabels', hasNames);
     const hasArrows = size <= ARROWS_MAX;
     if (this.#hasArrows === hasArrows) return;
     this.#hasArrows = hasArrows;
-    sigma.setSetting('labelRenderedSizeThreshold', hasArrows ? NAMED_SIZE : NAMED_SIZE_DENSE);
-    sigma.setSetting('labelGridCellSize', hasArrows ? NAME_CELL : 2 * NAME_CELL);
-    sigma.setSetting('hideEdgesOnMove', !hasArrows);
+    sigma.setSettings({
+      labelRenderedSizeThreshold: hasArrows ? NAMED_SIZE : NAMED_SIZE_DENSE,
+      labelGridCellSize: hasArrows ? NAME_CELL : 2 * NAME_CELL,
+      hideEdgesOnMove: !hasArrows,
+    });
   }
 
   #shownNode(
