@@ -6,7 +6,7 @@ import { CONTROL_REPLIES_MAX, IDEMPOTENCY_KEEP_MS } from '../engine/base/limits.
 import type { JsonValue } from '../shards/protocol.ts';
 import type { Change } from './control/group.ts';
 import type { ControlChanges } from './control/reading.ts';
-import type { ReplyRecord } from './control/records.ts';
+import type { Entities, EntityKind, ReplyRecord } from './control/records.ts';
 
 interface Claim {
   readonly key: string;
@@ -22,6 +22,15 @@ export interface FirstChange {
   readonly made: JsonValue | undefined;
   /** Call it in the transaction of the change, with what a repeat needs to go on. */
   readonly keep: (change: Change, made: JsonValue) => void;
+}
+
+/** The entity that an earlier run made; undefined when there is none, or no longer. */
+export function madeBefore<K extends EntityKind>(
+  control: Pick<ControlChanges, 'get'>,
+  kind: K,
+  { made }: FirstChange,
+): Entities[K] | undefined {
+  return typeof made === 'string' ? control.get(kind, made) : undefined;
 }
 
 /** For calls without an idempotency key. */

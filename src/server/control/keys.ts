@@ -6,7 +6,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
 import type { Scope } from '../auth/principal.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
-import { type FirstChange, UNKEPT } from '../replies.ts';
+import { type FirstChange, madeBefore, UNKEPT } from '../replies.ts';
 import type { Change } from './group.ts';
 import { randomId } from './ids.ts';
 import type { ControlChanges } from './reading.ts';
@@ -102,7 +102,7 @@ export class Keys {
     wanted: NewKey,
     { actor, first }: { readonly actor: string; readonly first: FirstChange },
   ): Promise<{ readonly key: KeyRecord; readonly raw?: string }> {
-    const made = typeof first.made === 'string' ? this.find(first.made) : undefined;
+    const made = madeBefore(this.#store, 'key', first);
     if (made !== undefined) return { key: made };
     const raw = rawKey(wanted);
     return { key: await this.#createAs(raw, { wanted, actor, first }), raw };

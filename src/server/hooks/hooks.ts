@@ -7,7 +7,7 @@ import type { EventKind } from '../../engine/govern/trail/event-kinds.ts';
 import { randomId } from '../control/ids.ts';
 import type { HookRecord, HookStateRecord, MemoryRecord } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
-import { type FirstChange, UNKEPT } from '../replies.ts';
+import { type FirstChange, madeBefore, UNKEPT } from '../replies.ts';
 
 export interface NewHook {
   readonly name?: string | undefined;
@@ -57,7 +57,7 @@ export class Hooks {
     wanted: NewHook,
     first: FirstChange = UNKEPT,
   ): Promise<{ readonly hook: HookRecord; readonly secret?: string | undefined }> {
-    const made = typeof first.made === 'string' ? this.#control.get('hook', first.made) : undefined;
+    const made = madeBefore(this.#control, 'hook', first);
     if (made !== undefined) return { hook: made };
     const id = randomId('hook');
     const secret = wanted.hasSecret ? `whsec_${randomBytes(32).toString('hex')}` : undefined;

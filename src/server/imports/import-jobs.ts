@@ -32,7 +32,7 @@ import type {
 } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { Logger } from '../log.ts';
-import type { FirstChange } from '../replies.ts';
+import { type FirstChange, madeBefore, UNKEPT } from '../replies.ts';
 import type { Shards } from '../shards.ts';
 import { Holds, type Person } from './holds.ts';
 import { hasEnded, isOver, type JobRun, shardContextOf } from './job.ts';
@@ -143,8 +143,8 @@ export class ImportJobs {
    * rejects.
    */
   async create(wanted: NewImport): Promise<ImportJobRecord> {
-    const { memory, bytes, queued, first } = wanted;
-    const made = typeof first?.made === 'string' ? this.#control.get('importJob', first.made) : undefined;
+    const { memory, bytes, queued, first = UNKEPT } = wanted;
+    const made = madeBefore(this.#control, 'importJob', first);
     if (made !== undefined) return made;
     this.#checkRoom(memory.number, bytes.length);
     const id = randomId('job');

@@ -17,7 +17,7 @@ import { randomId } from '../control/ids.ts';
 import type { SubjectRequestOutcome, SubjectRequestRecord } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import { withoutPerson } from '../proofs/erasure-proof.ts';
-import { type FirstChange, UNKEPT } from '../replies.ts';
+import { type FirstChange, madeBefore, UNKEPT } from '../replies.ts';
 import { deadlineOf } from './deadline.ts';
 
 export type NewSubjectRequest = Pick<SubjectRequestRecord, 'kind' | 'receivedAtMs' | 'days'> & {
@@ -81,7 +81,7 @@ export class SubjectRequests {
     actor: string,
     first: FirstChange = UNKEPT,
   ): Promise<SubjectRequestRecord> {
-    const made = typeof first.made === 'string' ? this.#control.get('subjectRequest', first.made) : undefined;
+    const made = madeBefore(this.#control, 'subjectRequest', first);
     if (made?.memory === memory) return Promise.resolve(made);
     const { userId, kind, receivedAtMs, days, requester, note } = asked;
     const record: SubjectRequestRecord = defined({
