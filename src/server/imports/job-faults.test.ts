@@ -159,3 +159,22 @@ test('access tuples that decide from mid-job on stop a caller without them', asy
   const job = control.get('importJob', id);
   assert.deepEqual([job?.error?.code, job?.created], ['AUT-E001', 0]);
 });
+
+test('a repeat of an import whose process ended before its answer was kept gets the job that it made', async (t) => {
+  const { control, directory, jobs, memory, create } = await jobsIn(t);
+  const kept: unknown[] = [];
+  const wanted = {
+    memory,
+    caller: { actor: 'key:one', scope: 'admin' as const },
+    options: {},
+    fileName: 'a.txt',
+    bytes: Buffer.from(TEXT),
+  };
+  const keep = (_: unknown, made: unknown) => kept.push(made);
+  const made = await jobs.create({ ...wanted, queued: async () => undefined, first: { made: undefined, keep } });
+  assert.deepEqual(kept, [made.id]);
+  const queued = () => assert.fail('nothing is queued again');
+  assert.deepEqual(await jobs.create({ ...wanted, queued, first: { made: made.id, keep } }), made);
+  assert.deepEqual([control.count('importJob'), readdirSync(directory).length, kept.length], [1, 1, 1]);
+  assert.notEqual((await create()).id, made.id);
+});
