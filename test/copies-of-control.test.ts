@@ -8,6 +8,7 @@ import { Database } from '../src/engine/log/postgres/database.ts';
 import { readFleet } from '../src/engine/log/postgres/fleet.ts';
 import { CONTROL_SHARD } from '../src/server/control/open.ts';
 import { GrpcClient } from './conformance/grpc-client.ts';
+import { answered } from './support/answered.ts';
 import { EventClient } from './support/event-stream.ts';
 import { eventually } from './support/eventually.ts';
 import { testDatabase } from './support/postgres.ts';
@@ -205,10 +206,14 @@ test('requests wait for the node that takes the control log over, also at that n
   await set.haveShards(a, b);
   await copies(b);
   await asked(b, 'POST', '/memories', { id: 'before' });
-  await a.kill();
-  const waiting = Array.from({ length: 8 }, (_, i) => ask(b, 'POST', '/memories', { id: `later-${i}` }));
+  // They wait for the next owner, unless they leave on a connection whose other end has just gone.
+  const killed = a.kill();
+  const waiting = Array.from({ length: 8 }, (_, i) =>
+    answered('a memory is made', (headers) => ask(b, 'POST', '/memories', { id: `later-${i}` }, headers)),
+  );
   const statuses = (await Promise.all(waiting)).map(({ status }) => status);
   assert.deepEqual([...new Set(statuses)], [201], `${statuses}`);
+  await killed;
   await eventually('all shards are served', async () => {
     const answers = await Promise.all(statuses.map((_, i) => ask(b, 'POST', `/memories/later-${i}/add`, belief('x'))));
     return answers.every(({ status }) => status < 300);

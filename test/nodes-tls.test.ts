@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { connect } from 'node:tls';
 import { credentials } from '@grpc/grpc-js';
 import { GrpcClient } from './conformance/grpc-client.ts';
+import { answered } from './support/answered.ts';
 import { eventually } from './support/eventually.ts';
 import { testDatabase } from './support/postgres.ts';
 import { type ServerProcess, startServerProcess } from './support/server-process.ts';
@@ -29,9 +30,9 @@ interface Answer {
 function caller(t: TestContext) {
   const agent = new Agent({ keepAlive: true, ca: CA });
   t.after(() => agent.destroy());
-  return (server: ServerProcess, method: string, path: string, json?: unknown): Promise<Answer> =>
+  return (server: ServerProcess, method: string, path: string, json?: unknown, more?: object): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+      const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...more };
       const sent = request(new URL(path, server.http), { method, headers, agent }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -109,12 +110,16 @@ test('nodes serve TLS, pass requests on, and take over with the same certificate
     assert.equal(detected.status, 200, JSON.stringify(detected.body).slice(0, 200));
   }
 
-  await a.kill();
-  const waiting = [b, c].map((server, at) => ask(server, 'POST', '/api/memories', { id: `later-${at}` }));
+  // They wait for the next owner, unless they leave on a connection whose other end has just gone.
+  const killed = a.kill();
+  const waiting = [b, c].map((server, at) =>
+    answered('a memory is made', (headers) => ask(server, 'POST', '/api/memories', { id: `later-${at}` }, headers)),
+  );
   assert.deepEqual(
     (await Promise.all(waiting)).map(({ status, body }) => (status === 201 ? status : body)),
     [201, 201],
   );
+  await killed;
   // One of them runs the server now: on the same ports, with the same certificate.
   assert.equal(await chosen(c, ['h2', 'http/1.1']), 'h2');
   for (const server of [b, c]) {
