@@ -38,6 +38,16 @@ const FORMATS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
     fields:
       'action_phase, assigned_agent, consent_action, epistemic_status, goal_state, is_error, model_id, observer_id, observer_type, reasoning_type, recall_priority, role, source_type, tool_name',
   },
+  8: {
+    facets:
+      '1 type, 2 namespace, 3 tag, 4 user, 5 session, 6 subject, 7 relation, 8 object, 9 pair, 10 source, 11 field, 12 call',
+    numbers:
+      '1 confidence, 2 importance, 3 validFromMs, 4 validToMs, 5 expiresAtMs, 6 timestampMs, 7 priority, 8 outcome, 9 tool, 10 error, 11 durationMs, 12 failsAtMs, 13 suspendsAtMs',
+    sections:
+      '1 docs, 2 address, 3 identity, 4 facetDictionary, 5 facetPostings, 6 facetNames, 7 numbers, 8 keyed, 9 textLengths, 10 textDictionary, 11 textPostings, 12 textPositions, 13 vocabulary, 14 vectors, 15 context, 16 tripleNames',
+    fields:
+      'action_phase, assigned_agent, consent_action, epistemic_status, goal_state, is_error, model_id, observer_id, observer_type, reasoning_type, recall_priority, role, source_type, tool_name',
+  },
 };
 
 const numbered = (names: Readonly<Record<string, number>>): string =>

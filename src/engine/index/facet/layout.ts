@@ -5,7 +5,7 @@
 //                               for a value with one doc, otherwise twice the offset of its list in facetPostings.
 //                      trailer  width of a reference in bytes; number of values of facet 1, 2, …
 //   facetPostings    the lists, without gaps (postings.ts)
-//   facetNames       the plain values (length, UTF-8) of type, namespace, tag, session and field, in dictionary order
+//   facetNames       the plain values of type, namespace, tag, session and field, in dictionary order (names.ts)
 //   tripleNames      the plain values of subject, relation and object. They are apart because they are many and are
 //                    rarely read.
 import type { ChunkSource, SectionName, SectionSource } from '../files/section.ts';

@@ -2,7 +2,6 @@
 import { CALL_KEYS_MAX, FIELD_VALUES_MAX, TAGS_MAX } from '../../base/limits.ts';
 import { readUint } from '../files/bytes.ts';
 import type { ChunkSink, SectionSource, Sliced } from '../files/section.ts';
-import { SectionCursor } from '../files/section-cursor.ts';
 import { compareCursors, type SortedTable, smallest, TableCursor } from '../files/sorted-table.ts';
 import { DROPPED, type MergeInput } from '../parts/merge-input.ts';
 import {
@@ -16,6 +15,7 @@ import {
   SECTION_OF,
   SLICE_VALUES,
 } from './layout.ts';
+import { NamesCursor } from './names.ts';
 import { FacetWriter } from './writer.ts';
 
 /** When lists of different forms are merged, one byte of a bitmap can become eight runs of two integers. */
@@ -31,9 +31,9 @@ class FacetCursor extends TableCursor {
   readonly #postings: SectionSource;
   readonly #referenceWidth: number;
   /** The names of the facet's values, for a facet that has them. */
-  readonly #names: SectionCursor | undefined;
+  readonly #names: NamesCursor | undefined;
 
-  constructor(input: MergeInput, table: SortedTable, referenceWidth: number, names: SectionCursor | undefined) {
+  constructor(input: MergeInput, table: SortedTable, referenceWidth: number, names: NamesCursor | undefined) {
     super(table);
     this.#input = input;
     this.#postings = input.source.section('facetPostings');
@@ -62,7 +62,7 @@ class FacetCursor extends TableCursor {
 
   /** The name of the current value. Read it once for each value. */
   name(): Uint8Array | undefined {
-    return this.#names?.bytes(this.#names.varint());
+    return this.#names?.next();
   }
 }
 
@@ -71,8 +71,8 @@ export function* mergeFacets(inputs: readonly MergeInput[], newDocCount: number,
   const layouts = inputs.map((input) => readLayout(input.source));
   const writer = new FacetWriter(sink, newDocCount, postingBytesMax(inputs, layouts, newDocCount));
   const nameCursors = inputs.map(({ source }) => ({
-    facetNames: new SectionCursor(source.section('facetNames')),
-    tripleNames: new SectionCursor(source.section('tripleNames')),
+    facetNames: new NamesCursor(source, 'facetNames'),
+    tripleNames: new NamesCursor(source, 'tripleNames'),
   }));
   const scratch = new Uint32Array(newDocCount);
   let values = 0;

@@ -16,6 +16,7 @@ import {
   SECTION_OF,
   SLICE_VALUES,
 } from './layout.ts';
+import { NamesCursor } from './names.ts';
 import { readCount } from './postings.ts';
 
 /** Heap bytes of a decoded list of names, and of each name in addition to its characters. */
@@ -115,21 +116,22 @@ export class FacetChunk {
     if (layout === null) return;
     const section = SECTION_OF.get(FACETS[facet]);
     assert(section !== undefined, 'a facet with names has a section for them');
-    // Names of other facets precede these. There may be many, so they are skipped only once.
+    // Names of other facets precede these. There may be many, so they are passed over only once.
     const cacheKey = `facet/names/${facet}`;
     const start = this.#cache.get<number>(cacheKey);
-    const names = new SectionCursor(this.#source.section(section), start);
-    for (const named of NAMED_FACETS[section]) {
-      if (start !== undefined && named !== facet) continue;
-      if (start === undefined && named === facet) this.#cache.set(cacheKey, names.position, CACHED_NAME_BYTES);
-      const table = layout.tables[FACETS[named]]!;
-      for (let at = 0; at < table.count; at++) {
-        const name = names.bytes(names.varint());
-        if (named !== facet) continue;
-        const reference = readUint(entryAt(table, at), FACET_TOKEN_BYTES, layout.referenceWidth);
-        yield [Buffer.from(name.buffer, name.byteOffset, name.length).toString(), reference];
+    const names = new NamesCursor(this.#source, section, start);
+    if (start === undefined) {
+      for (const named of NAMED_FACETS[section]) {
+        if (named === facet) break;
+        names.skip(layout.tables[FACETS[named]]!.count);
       }
-      if (named === facet) return;
+      this.#cache.set(cacheKey, names.position, CACHED_NAME_BYTES);
+    }
+    const table = layout.tables[FACETS[facet]]!;
+    for (let at = 0; at < table.count; at++) {
+      const name = names.next();
+      const reference = readUint(entryAt(table, at), FACET_TOKEN_BYTES, layout.referenceWidth);
+      yield [Buffer.from(name.buffer, name.byteOffset, name.length).toString(), reference];
     }
   }
 

@@ -15,6 +15,7 @@ import {
   SECTION_OF,
   SLICE_VALUES,
 } from './layout.ts';
+import { NamesWriter } from './names.ts';
 import { writePostings } from './postings.ts';
 
 /** Bytes of a name for which room is made beforehand. */
@@ -24,7 +25,7 @@ const NAME_BYTES_GUESSED = 24;
 export class FacetWriter {
   readonly #dictionary: SectionWriter;
   readonly #postings: SectionSink;
-  readonly #names: Readonly<Record<NameSection, SectionWriter>>;
+  readonly #names: Readonly<Record<NameSection, NamesWriter>>;
   readonly #list = takeWriter();
   readonly #referenceWidth: number;
   readonly #referenceEnd: number;
@@ -37,8 +38,8 @@ export class FacetWriter {
     this.#dictionary = new SectionWriter(sink.section('facetDictionary'));
     this.#postings = sink.section('facetPostings');
     this.#names = {
-      facetNames: new SectionWriter(sink.section('facetNames')),
-      tripleNames: new SectionWriter(sink.section('tripleNames')),
+      facetNames: new NamesWriter(sink, 'facetNames'),
+      tripleNames: new NamesWriter(sink, 'tripleNames'),
     };
     this.#referenceWidth = widthOf(2 * Math.max(postingBytesMax, docCount) + 1);
     this.#referenceEnd = 256 ** this.#referenceWidth;
@@ -67,10 +68,7 @@ export class FacetWriter {
   addName(facetId: number, name: Uint8Array): void {
     const section = SECTION_OF.get(facetId);
     assert(section !== undefined, 'a facet with names has a section for them');
-    const names = this.#names[section];
-    names.bytes.varint(name.length);
-    names.bytes.bytes(name);
-    names.settle();
+    this.#names[section].add(facetId, name);
   }
 
   #refer(facetId: number, bytes: Uint8Array, at: number, reference: number): void {

@@ -29,8 +29,8 @@ import { ChunkWriter } from '../parts/chunk-writer.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
 
 const MAGIC = Buffer.from('GRANSEG1', 'latin1');
-/** 4: values of further fields as facets, and the bitmaps of verification beside the segments. 5: names of the triple's sides. 6: columns and call keys of goals and actions. 7: when goals expire. */
-export const FORMAT_VERSION = 7;
+/** 4: values of further fields as facets, and the bitmaps of verification beside the segments. 5: names of the triple's sides. 6: columns and call keys of goals and actions. 7: when goals expire. 8: names in frames, compressed. */
+export const FORMAT_VERSION = 8;
 const HEADER_BYTES = 16;
 const ENTRY_BYTES = 56;
 const [KEY_AT, FIRST_AT, LAST_AT, DOCS_AT, ROOT_AT, OFFSET_AT, LENGTH_AT, ID_AT] = [
