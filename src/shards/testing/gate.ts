@@ -1,4 +1,4 @@
-// Holds a worker between two groups of writes until the test has sent more to it.
+// Holds a worker between two groups of writes until the test has sent more to it, or a commit until its engine closes.
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
 const NAME = 'gate between groups';
@@ -33,8 +33,14 @@ export class Gate {
 
 /** The worker's side: passes at once where the test made no gate. */
 export function passGate(): void {
-  const state = getEnvironmentData(NAME);
-  if (!(state instanceof Int32Array) || Atomics.compareExchange(state, 0, CLOSED, REACHED) !== CLOSED) return;
+  const state = reachedGate();
+  if (state !== undefined) Atomics.wait(state, 0, REACHED);
+}
+
+/** Tells the test that somebody stands at its closed gate, and returns the gate. Undefined at an open one, or where there is none. */
+export function reachedGate(): Int32Array<SharedArrayBuffer> | undefined {
+  const state = getEnvironmentData(NAME) as Int32Array<SharedArrayBuffer> | undefined; // set by a Gate alone
+  if (state === undefined || Atomics.compareExchange(state, 0, CLOSED, REACHED) !== CLOSED) return undefined;
   Atomics.notify(state, 0);
-  Atomics.wait(state, 0, REACHED);
+  return state;
 }
