@@ -11,10 +11,10 @@ import { Engine } from '../src/engine/engine.ts';
 import { OPERATIONS } from '../src/server/operations/table.ts';
 import { type Input, MEMORY_ROWS, type MemoryMethod } from '../src/shards/protocol.ts';
 import { GrpcClient } from './conformance/grpc-client.ts';
-import { HttpClient } from './conformance/http-client.ts';
+import type { HttpClient } from './conformance/http-client.ts';
 import { newMemory } from './conformance/http-driver.ts';
+import { shareServer } from './conformance/shared-server.ts';
 import { LISTENER_PARTITIONS } from './support/listener-partitions.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
 
 const owner: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test', owns: true };
 const PRINCIPAL: CallContext = { ...owner, actor: 'agent:planner' };
@@ -193,17 +193,8 @@ const MAY_ONLY_READ = new Set(['exec', 'cal']);
 
 for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`over ${listener}`, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ shards: '4', workers: '2', http: listener, calTier1: 'true' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(async () => {
-      const { errors, close } = server;
-      await close();
-      assert.deepEqual(errors, []);
-    });
+    const shared = shareServer({ shards: '4', workers: '2', http: listener, calTier1: 'true' });
+    const { http } = shared;
 
     describe(`${partitions} partitions`, () => {
       let id: string;
@@ -215,7 +206,7 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
         id = await newMemory(http, partitions);
         const asked = { principal: 'agent:planner', scopes: ['read', 'write', 'admin'] };
         agent = http.with((await http.post('/auth/keys', asked)).raw_key);
-        grpc = GrpcClient.open(server.grpc, agent.key).with({ 'x-memory-id': id });
+        grpc = GrpcClient.open(shared.server.grpc, agent.key).with({ 'x-memory-id': id });
         await http.post(`/memories/${id}/app/exec`, { command: 'cal_switch', args: { tier1_enabled: true } });
         await agent.post(`/memories/${id}/add`, FIELDS);
         await http.post(`/memories/${id}/agents/identities`, { agent_id: 'planner' });

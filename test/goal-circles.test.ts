@@ -1,20 +1,13 @@
 // No goal becomes its own ancestor, over four partitions: not by writes one after the other, not by two at once, not by a new
 // goal whose hash was computed beforehand, and not by an imported file.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { encodeGrain } from '../src/engine/grain/codec/blob.ts';
 import { writeContainer } from '../src/engine/grain/codec/container-writer.ts';
-import { HttpClient } from './conformance/http-client.ts';
 import { newMemory } from './conformance/http-driver.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
+import { shareServer } from './conformance/shared-server.ts';
 
-let server: TestServer;
-let http: HttpClient;
-before(async () => {
-  server = await startTestServer({ shards: '4', workers: '2', calTier1: 'true' });
-  http = new HttpClient(server.http, server.key);
-});
-after(() => server.close());
+const { http } = shareServer({ shards: '4', workers: '2', calTier1: 'true' });
 
 const USERS = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'];
 

@@ -1,25 +1,17 @@
 // One person under two spellings of the same name, composed and with a combining accent: a request under either
 // spelling reaches all of the person's data.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type HttpAnswer } from './support/server-process.ts';
+import { test } from 'node:test';
+import { shareServer } from './conformance/shared-server.ts';
+import type { HttpAnswer } from './support/server-process.ts';
 
 const COMPOSED = 'caf\u00e9';
 const COMBINING = 'cafe\u0301';
 const SPELLINGS = [COMPOSED, COMBINING];
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
-
-const at = (verb: string, path: string, json?: unknown): Promise<HttpAnswer> => {
-  const { http, key } = server;
-  assert.ok(http !== undefined);
-  return ask({ http, key }, verb, `/memories/default${path}`, json);
-};
+const shared = shareServer();
+const at = (verb: string, path: string, json?: unknown): Promise<HttpAnswer> =>
+  shared.send(verb, `/memories/default${path}`, json);
 const exec = (command: string, args: object): Promise<HttpAnswer> => at('POST', '/app/exec', { command, args });
 const add = (user_id: string, object: string): Promise<HttpAnswer> =>
   at('POST', '/add', { subject: 'door', relation: 'is', object, user_id });
@@ -50,15 +42,8 @@ test('a person is restricted, exported and erased under every spelling of their 
 });
 
 test('a name in a header is encoded or refused, never taken for another', async () => {
-  const { http, key } = server;
   const add = (user: string, object: string): Promise<HttpAnswer> =>
-    ask(
-      { http, key },
-      'POST',
-      '/memories/default/add',
-      { subject: 'hat', relation: 'is', object },
-      { 'x-user-id': user },
-    );
+    shared.send('POST', '/memories/default/add', { subject: 'hat', relation: 'is', object }, { 'x-user-id': user });
   assert.equal((await add(`UTF-8''${encodeURIComponent(COMBINING)}`, 'red')).status, 200);
   const { body } = await at('GET', `/export/${encodeURIComponent(COMPOSED)}`);
   assert.deepEqual([body.count, body.grains[0].user_id], [1, COMPOSED]);

@@ -1,24 +1,19 @@
 // Keys given to a person: the audit trail, records of recalls and the policy name the actor by a pseudonym, which the
 // person's erasure makes anonymous.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startTestServer, type TestServer } from './support/server.ts';
+import { test } from 'node:test';
+import { shareServer } from './conformance/shared-server.ts';
 import { ask, type HttpAnswer } from './support/server-process.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
-
+const shared = shareServer();
 const as =
   (key: string) =>
   (verb: string, path: string, json?: object): Promise<HttpAnswer> =>
-    ask({ http: server.http, key }, verb, path, json);
+    ask({ http: shared.server.http, key }, verb, path, json);
 const M = '/memories/default';
 
 test('the actor is the person to whom a key was given, and no name of an erased person stays', async () => {
-  const root = as(server.key);
+  const root = shared.send;
   const made = await root('POST', '/auth/keys', { name: 'of ada', principal: 'user:ada' });
   const ada = as(made.body.raw_key);
   assert.equal((await ada('POST', `${M}/add`, { subject: 'tea', relation: 'is', object: 'hot' })).status, 200);
@@ -47,5 +42,5 @@ test('the actor is the person to whom a key was given, and no name of an erased 
 
 test('no key can be named like the server itself, another key or an erased person', async () => {
   for (const principal of ['system', 'anonymous', 'key:key_x', 'erased:0123456789abcdef'])
-    assert.equal((await as(server.key)('POST', '/auth/keys', { principal })).code, 'VAL-E001');
+    assert.equal((await shared.send('POST', '/auth/keys', { principal })).code, 'VAL-E001');
 });

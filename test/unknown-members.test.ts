@@ -1,33 +1,26 @@
 // Unknown members of a request: named in the answer with the nearest known name, refused when the request removes or
 // governs something, and always under `x-strict: 1`. Over both HTTP listeners and gRPC.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { GrpcClient } from './conformance/grpc-client.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
-import { ask, type HttpAnswer } from './support/server-process.ts';
+import { before, describe, test } from 'node:test';
+import { shareServer } from './conformance/shared-server.ts';
+import type { HttpAnswer } from './support/server-process.ts';
 
 const BELIEF = { subject: 'Ada', relation: 'drinks', object: 'tea' };
 
 for (const listener of ['uws', 'node'])
   describe(`over the listener ${listener}`, () => {
-    let server: TestServer;
+    const shared = shareServer({ http: listener });
     let own: string;
     before(async () => {
-      server = await startTestServer({ http: listener });
       own = String((await at('POST', '/add', { ...BELIEF, user_id: 'u1' })).body.blob_hash);
     });
-    after(() => server.close());
 
     const at = (
       verb: string,
       path: string,
       json?: unknown,
       headers: Record<string, string> = {},
-    ): Promise<HttpAnswer> => {
-      const { http, key } = server;
-      assert.ok(http !== undefined);
-      return ask({ http, key }, verb, `/memories/default${path}`, json, headers);
-    };
+    ): Promise<HttpAnswer> => shared.send(verb, `/memories/default${path}`, json, headers);
     const strict = { 'x-strict': '1' };
 
     test('a recall with a mistyped member says so, and answers', async () => {
@@ -106,8 +99,8 @@ for (const listener of ['uws', 'node'])
       assert.deepEqual(chain.body.warnings, ['unknown member `params.usr_id` was ignored: did you mean `user_id`?']);
       const command = await at('POST', '/app/exec', { command: 'history', args: { hash: own, limt: 5 } });
       assert.deepEqual(command.body.warnings, ['unknown member `args.limt` was ignored']);
-      const raw = await fetch(`${server.http}/api/memories/default/grains/${own}/raw?colour=1`, {
-        headers: { authorization: `Bearer ${server.key}` },
+      const raw = await fetch(`${shared.server.http}/api/memories/default/grains/${own}/raw?colour=1`, {
+        headers: { authorization: `Bearer ${shared.server.key}` },
       });
       assert.deepEqual(JSON.parse(decodeURI(raw.headers.get('x-warnings') ?? '')), [
         'unknown parameter `colour` was ignored',
@@ -149,24 +142,15 @@ for (const listener of ['uws', 'node'])
   });
 
 describe('over gRPC', () => {
-  let server: TestServer;
-  let client: GrpcClient;
-  before(async () => {
-    server = await startTestServer();
-    client = GrpcClient.open(server.grpc ?? '', server.key);
-  });
-  after(async () => {
-    client.close();
-    await server.close();
-  });
+  const shared = shareServer();
 
   /** A message with a field that no message of the contract has: number 999, a varint. */
   const withStranger = (bytes: Buffer) => Buffer.concat([bytes, Buffer.from([0xb8, 0x3e, 1])]);
 
   test('a field that the message does not have is named, or refused', async () => {
-    const added = await client.call('Add', { grain_type: 'belief', fields_json: JSON.stringify(BELIEF) });
+    const added = await shared.grpc.call('Add', { grain_type: 'belief', fields_json: JSON.stringify(BELIEF) });
     const ask = (rpc: string, message: object, more: Record<string, string> = {}) =>
-      client.askEdited(rpc, message, withStranger, more);
+      shared.grpc.askEdited(rpc, message, withStranger, more);
     const { message } = await ask('Recall', { query: 'tea' });
     assert.deepEqual(message.warnings, ['unknown member `field 999` was ignored']);
     assert.equal(message.results.length, 1);
@@ -180,12 +164,12 @@ describe('over gRPC', () => {
       ['RevokeConsent', { user_id: 'u1', purpose: 'ads' }],
     ] as const)
       await assert.rejects(ask(rpc, message), { code: 'VAL-E001' });
-    assert.equal((await client.call('Get', { hash: added.hash })).hash, added.hash);
+    assert.equal((await shared.grpc.call('Get', { hash: added.hash })).hash, added.hash);
   });
 
   test('a slip in fields_json is reported', async () => {
     const fields = { ...BELIEF, object: 'milk', userid: 'u1' };
-    const added = await client.ask('Add', { grain_type: 'belief', fields_json: JSON.stringify(fields) });
+    const added = await shared.grpc.ask('Add', { grain_type: 'belief', fields_json: JSON.stringify(fields) });
     assert.deepEqual(JSON.parse(decodeURI(String(added.trailers.get('x-warnings')[0]))), [
       '`userid` was kept as an extra field: did you mean `user_id`?',
     ]);

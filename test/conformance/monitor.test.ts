@@ -1,20 +1,13 @@
 // Bursts over HTTP: the entry of the trail, its event, and the check that looks at the monitor.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { LISTENER_PARTITIONS } from '../support/listener-partitions.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
-import { HttpClient } from './http-client.ts';
+import { shareServer } from './shared-server.ts';
 
 for (const [listener, partitions] of LISTENER_PARTITIONS)
   describe(`${listener}, ${partitions} partitions`, { concurrency: false }, () => {
-    let server: TestServer;
-    let http: HttpClient;
-    before(async () => {
-      server = await startTestServer({ http: listener, shards: '4' });
-      http = new HttpClient(server.http, server.key);
-    });
-    after(() => server.close());
+    const { http } = shareServer({ http: listener, shards: '4' });
 
     const entriesOf = async (M: string, event: string): Promise<Record<string, unknown>[]> =>
       (await http.get(`${M}/audit?event_type=${event}`)).entries;
