@@ -80,6 +80,11 @@ function isKeyed(method: keyof MemoryCalls): boolean {
   return 'retry' in row && row.retry === 'keyed';
 }
 
+function changesGrains(method: keyof MemoryCalls): boolean {
+  const row = MEMORY_ROWS[method];
+  return 'changes' in row && row.changes === 'grains';
+}
+
 /** Operations that answer a challenge. */
 const PROVING: ReadonlySet<string> = new Set(['health', 'health_rpc']);
 
@@ -186,15 +191,16 @@ export class Wrapper {
       throw new EngineError('AUT-E004', 'API key not recognised, revoked or expired');
   }
 
-  /** A read may be done again by the owner of the control log when the copy became too old meanwhile. */
+  /**
+   * When the copy became too old meanwhile, the owner of the control log may do a read again, and a change whose call was not sent:
+   * it is the last call of its request.
+   */
   #isElsewhere(caught: unknown, { mutates, ofNode }: Operation): boolean {
     if (this.#copy === undefined) return false;
     if (caught instanceof NeedsLeader) return true;
-    const isLate =
-      caught instanceof EngineError &&
-      caught.code === 'STO-E002' &&
-      (this.#copy.isTooOld(caught) || !this.#copy.mayBegin());
-    return isLate && !mutates && !ofNode;
+    if (!(caught instanceof EngineError) || caught.code !== 'STO-E002' || ofNode) return false;
+    if (mutates) return caught.isElsewhere;
+    return this.#copy.isTooOld(caught) || !this.#copy.mayBegin();
   }
 
   /** STO-E002 while keys and memories may have changed elsewhere. */
@@ -269,6 +275,7 @@ export class Wrapper {
     const { deadlineMs, reason, idempotency } = asked;
     const services = this.#services;
     let changes = 0;
+    let hasChanged = false;
     return {
       services,
       principal,
@@ -293,10 +300,14 @@ export class Wrapper {
       require: (scope) => requireScope(principal, scope),
       // The claim has a number of its own; otherwise one of the work's changing calls would get its stored answer.
       once: (work) => this.#once(asked, admitted, changes++, work),
-      call<M extends keyof MemoryCalls>(method: M, input: Input<M>, extras: CallExtras = {}): Promise<Output<M>> {
+      call: <M extends keyof MemoryCalls>(method: M, input: Input<M>, extras: CallExtras = {}): Promise<Output<M>> => {
         // Each changing call of a request gets a key of its own, the same one when the request is repeated.
         const place = isKeyed(method) ? changes++ : undefined;
         const shared = { ...shardContext(asked, admitted, place), ...extras };
+        if (this.#copy !== undefined && arrival.operation.mutates) {
+          assert(!hasChanged, 'a change that any node answers asks for nothing after its changing call');
+          hasChanged = changesGrains(method);
+        }
         return traced(asked, method, services.shards.call(method, shared, input));
       },
       callRaw(codec: number, bytes: Uint8Array, extras: CallExtras = {}): Promise<RawReply> {

@@ -1,7 +1,6 @@
 // Runs the suite on every transport: an engine, shards without and with threads, both HTTP listeners, gRPC.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { eventually } from '../support/eventually.ts';
 import { NO_POSTGRES } from '../support/postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { ADD } from './cases/add.ts';
@@ -17,7 +16,7 @@ import type { Target } from './driver.ts';
 import { directTarget, engineTarget, threadsTarget } from './engine-driver.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { grpcTarget } from './grpc-driver.ts';
-import { HttpClient, type Reply } from './http-client.ts';
+import { HttpClient } from './http-client.ts';
 import { httpTarget } from './http-driver.ts';
 
 const CASES: readonly Case[] = [...ADD, ...LIST, ...RECALL, ...STAGES, ...VERSIONS, ...REMOVAL, ...CALLERS, ...CAL];
@@ -54,29 +53,12 @@ async function onPostgres(): Promise<Target> {
   return grpcTarget('gRPC, on PostgreSQL', GrpcClient.open(grpc, key), new HttpClient(http, key), 2);
 }
 
-/** For a node that answers by a copy: it refuses while a busy machine brings it no news of the owner for a second. */
-class PatientClient extends HttpClient {
-  override async ask(...request: Parameters<HttpClient['ask']>): Promise<Reply> {
-    let reply: Reply | undefined;
-    await eventually('the node has heard of the owner', async () => {
-      reply = await super.ask(...request);
-      return reply.status !== 503 || !reply.text.includes('this node has not heard of the owner');
-    });
-    assert.ok(reply);
-    return reply;
-  }
-
-  override with(key: string): HttpClient {
-    return new PatientClient(this.base, key);
-  }
-}
-
 /** A node that answers by a copy of the control log, and passes on what that is not enough for. */
 async function byCopy(): Promise<Target> {
   const running = startTestServer({ shards: '4', workers: '1' }, { throughCopy: true });
   SERVERS.set('copy', running);
   const { http, key } = await running;
-  return httpTarget('HTTP, by a copy of the control log', new PatientClient(http, key), 1);
+  return httpTarget('HTTP, by a copy of the control log', new HttpClient(http, key), 1);
 }
 
 /** Each target distinguishes something. Threads with one partition are what gRPC and HTTP with one partition ask. */
