@@ -323,6 +323,19 @@ for (const [path, json, other, id] of MADE)
     assert.deepEqual((await send()).body, repeated.body);
   });
 
+test('a token that ends while the body arrives does nothing', async () => {
+  const parts = await makeParts();
+  const untilMs = parts.clock.nowMs() + 1_000;
+  parts.authenticator.authenticate = async () => ({ actor: 'ada', scope: 'write', untilMs });
+  const send = (ms: number) =>
+    ask(parts, 'POST', '/memories/default/supersede', {
+      json: { blob_hash: '0'.repeat(64), object: 'tea' },
+      arrives: async () => parts.clock.step(ms),
+    });
+  assert.equal((await send(999)).body['code'], 'MEM-E001');
+  assert.equal((await send(1)).body['code'], 'AUT-E004');
+});
+
 test('a request that met too old a copy is answered elsewhere, also when the copy is new again, but not a change that may have run', async () => {
   const tooOld = new EngineError('STO-E002', 'the copy is too old');
   const notSent = new EngineError('STO-E002', 'the copy is too old', { isElsewhere: true });

@@ -185,10 +185,13 @@ export class Wrapper {
     }
   }
 
-  /** The body may have taken its time: throws AUT-E004 for a key that was revoked, or has expired, since it was admitted. */
-  #requireLive({ principal: { keyId } }: Admitted): void {
-    if (keyId !== undefined && !this.#services.keys.isLive(keyId))
+  /** The body may have taken its time: throws AUT-E004 for a key that was revoked since it was admitted, and for a key or token that ended. */
+  #requireLive({ principal: { keyId, untilMs } }: Admitted): void {
+    const { keys, clock } = this.#services;
+    if (keyId !== undefined && !keys.isLive(keyId))
       throw new EngineError('AUT-E004', 'API key not recognised, revoked or expired');
+    if (untilMs !== undefined && clock.nowMs() >= untilMs)
+      throw new EngineError('AUT-E004', 'the token expired while the body arrived');
   }
 
   /**

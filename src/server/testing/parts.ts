@@ -299,6 +299,8 @@ export interface Asked {
   readonly json?: unknown;
   readonly file?: HttpParts['file'] | undefined;
   readonly address?: string | undefined;
+  /** Resolves when the body has arrived. Default: it has. */
+  readonly arrives?: (() => Promise<void>) | undefined;
 }
 
 export interface ParsedReply {
@@ -336,7 +338,8 @@ export async function ask(parts: Parts, verb: string, path: string, asked: Asked
       target: [...Object.values(request.params), JSON.stringify(request.query)].join('\n'),
     },
     {
-      read: () => {
+      read: async () => {
+        await asked.arrives?.();
         const unknown: UnknownMember[] = [];
         const bytes = Buffer.from(stringifyJson(asked.json ?? null));
         return { candidate: face.read(request, unknown), bytes, unknown };
