@@ -385,8 +385,11 @@ export const COPY_BEAT_MS = 200;
 export const COPY_BEGIN_MS = 500;
 export const COPY_VALID_MS = 900;
 export const COPY_WAIT_MS = 1_000;
-/** Records of a message about the copy. */
+/** Records of a message about the copy, and the bytes after which no further one is added to it. */
 export const COPY_PART_RECORDS = 500;
+export const COPY_PART_BYTES = 1_048_576;
+/** Processes of nodes whose reports the owner remembers, so that it counts none twice. */
+export const COPY_SENDERS_MAX = 1_000;
 /** The pause before a node asks the owner for a copy again that had none to give. */
 export const COPY_RETRY_MS = 50;
 /** How long a node that starts waits for its first copy before it says that it is ready. */

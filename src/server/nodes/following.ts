@@ -6,8 +6,9 @@ import { DRAIN_MS, NODE_REFUSED_MS_MAX, PASS_LEAVE_MS, PASS_RETRY_MS } from '../
 import type { FleetNode } from '../../engine/log/postgres/fleet.ts';
 import { CHANNEL_PROTOCOL } from '../../shards/nodes/link/handshake.ts';
 import type { Peer } from '../../shards/nodes/link/peer.ts';
-import { type CopyReport, messageBytes, readMessage, type ToCopy } from '../control/replica/messages.ts';
+import { messageBytes, readMessage, type ToCopy } from '../control/replica/messages.ts';
 import { ControlReplica } from '../control/replica/replica.ts';
+import { Reports } from '../control/replica/reports.ts';
 import { Subscription } from '../control/replica/subscription.ts';
 import type { Starting } from '../start/starting.ts';
 import type { ReachedStore } from '../start/store.ts';
@@ -36,6 +37,7 @@ interface Leader {
 export class Following {
   readonly #options: FollowingOptions;
   readonly #replica = new ControlReplica();
+  readonly #reports = new Reports(() => this.#server?.report());
   readonly #passer: Passer;
   /** The node that runs the server, and the connections to it: one for the copy, and one for requests, which may be long. */
   #leader: Leader | undefined;
@@ -117,7 +119,7 @@ export class Following {
       const subscription = new Subscription({
         replica: this.#replica,
         send: (message) => send('control', messageBytes(message)),
-        report: () => this.#report(),
+        reports: this.#reports,
       });
       return {
         receive: (kind, bytes) => {
@@ -136,10 +138,6 @@ export class Following {
     copy.close();
     await target.leave(PASS_LEAVE_MS);
     requests.close();
-  }
-
-  #report(): CopyReport | undefined {
-    return this.#server?.report();
   }
 
   async #listen(): Promise<boolean> {

@@ -3,16 +3,17 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../../engine/base/clock.ts';
-import { COPY_VALID_MS, COPY_WAIT_MS } from '../../../engine/base/limits.ts';
+import { COPY_PART_BYTES, COPY_PART_RECORDS, COPY_VALID_MS, COPY_WAIT_MS } from '../../../engine/base/limits.ts';
 import type { Append } from '../../../engine/log/log.ts';
 import { MemoryLog } from '../../../engine/log/memory.ts';
 import { CONTROL_KEY } from '../../testing/parts.ts';
 import type { KeyRecord, SettingRecord } from '../records.ts';
 import { ControlStore } from '../store.ts';
 import { ControlFeed, type FeedOptions } from './feed.ts';
-import { messageBytes, readMessage, type ToCopy, type ToLeader } from './messages.ts';
+import { messageBytes, readMessage, type SentReport, type ToCopy, type ToLeader } from './messages.ts';
 import { NeedsLeader } from './needs-leader.ts';
 import { ControlReplica, ReplicaView } from './replica.ts';
+import { Reports } from './reports.ts';
 import { Subscription } from './subscription.ts';
 
 const keyRecord = (keyId: string, more: Partial<KeyRecord> = {}): KeyRecord => ({
@@ -58,7 +59,10 @@ function setUp(t: TestContext, options: Partial<FeedOptions> = {}) {
   });
   control.publishTo((changes) => feed.published(changes));
   /** A copy, connected by `wire`, which may lose, keep or change messages. */
-  const copy = (wire: { toCopy?: (message: ToCopy, pass: (message: ToCopy) => void) => void } = {}) => {
+  const copy = (
+    wire: { toCopy?: (message: ToCopy, pass: (message: ToCopy) => void) => void } = {},
+    { reports, loses = () => false }: { reports?: Reports; loses?: () => boolean } = {},
+  ) => {
     const replica = new ControlReplica(() => ({ steadyMs: clock.ms, dayMs: clock.ms }));
     const link: { end?: ReturnType<ControlFeed['open']>; subscription?: Subscription } = {};
     const early: ToLeader[] = [];
@@ -66,7 +70,12 @@ function setUp(t: TestContext, options: Partial<FeedOptions> = {}) {
     const deliver = (message: ToCopy): void => link.subscription?.receive(readMessage<ToCopy>(messageBytes(message)));
     const subscription = new Subscription({
       replica,
-      send: (message) => (link.end === undefined ? early.push(message) : link.end.receive(message)),
+      reports,
+      send: (message) => {
+        if (message.is === 'beat' && loses()) return;
+        if (link.end === undefined) early.push(message);
+        else link.end.receive(message);
+      },
       clocks: () => ({ steadyMs: clock.ms, dayMs: clock.ms }),
     });
     link.subscription = subscription;
@@ -167,6 +176,57 @@ test('a silent node is waited for until its copy is too old, and no longer', asy
   assert.equal(replica.get('key', 'k1')?.revokedAtMs, 5);
   subscription.ask();
   assert.equal(replica.isFresh, true);
+});
+
+test('a report whose question has no answer is sent again, and counted once', async (t) => {
+  const reportOf = (failed: number) => ({ uses: [], failed, refused: [] });
+  const heard: number[] = [];
+  let mayConfirm = false;
+  const { copy } = setUp(t, { heard: ({ failed }) => heard.push(failed), mayConfirm: () => mayConfirm });
+  let failed = 1;
+  const reports = new Reports(() => {
+    const report = failed === 0 ? undefined : reportOf(failed);
+    failed = 0;
+    return report;
+  });
+  // One that is lost with its connection.
+  let isLost = true;
+  const first = copy({}, { reports, loses: () => isLost });
+  first.subscription.ask();
+  assert.deepEqual(heard, []);
+  first.subscription.end();
+  isLost = false;
+  const second = copy({}, { reports });
+  assert.deepEqual(heard, [1]);
+  second.subscription.ask();
+  failed = 2;
+  second.subscription.ask();
+  assert.deepEqual(heard, [1], 'it has come, and no question was answered');
+  mayConfirm = true;
+  second.subscription.ask();
+  second.subscription.ask();
+  assert.deepEqual(heard, [1, 2]);
+  // Of a node of the former version.
+  second.end.receive({ is: 'beat', beat: 100, report: reportOf(3) as unknown as SentReport });
+  assert.deepEqual(heard, [1, 2, 3]);
+});
+
+test('everything is sent in parts of few records and bytes', async (t) => {
+  const { control, copy } = setUp(t);
+  const long = 'x'.repeat(COPY_PART_BYTES / 4);
+  await control.commit((change) => {
+    for (let i = 0; i < COPY_PART_RECORDS + 1; i++) change.put('key', keyRecord(`k${i}`));
+    for (let i = 0; i < 10; i++) change.put('setting', { name: `s${i}`, value: long });
+    change.put('setting', { name: 'longest', value: 'x'.repeat(2 * COPY_PART_BYTES) });
+  });
+  const { replica, sent } = copy();
+  assert.deepEqual([replica.count('key'), replica.count('setting')], [COPY_PART_RECORDS + 1, 11]);
+  const parts = sent.flatMap((message) => (message.is === 'part' ? [message] : []));
+  assert.equal(parts.length, 6);
+  for (const part of parts) {
+    assert.ok(part.records.length <= COPY_PART_RECORDS);
+    assert.ok(messageBytes(part).length < COPY_PART_BYTES + 10_000 || part.records.length === 1);
+  }
 });
 
 test('a node whose connection broke is waited for too, and so are the copies of an earlier owner', async (t) => {

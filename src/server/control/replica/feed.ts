@@ -1,6 +1,6 @@
 // The owner's side of the copies of the control log: each one gets everything, and then each group of changes. A change is
 // answered when every copy that may be in use has it. A node that is silent is waited for until its copy is too old to be used.
-import { COPY_PART_RECORDS, COPY_WAIT_MS } from '../../../engine/base/limits.ts';
+import { COPY_PART_BYTES, COPY_PART_RECORDS, COPY_WAIT_MS } from '../../../engine/base/limits.ts';
 import type { ControlReader } from '../reading.ts';
 import { entityId } from '../records.ts';
 import type { CommittedChange } from '../store.ts';
@@ -13,6 +13,7 @@ import {
   type ToCopy,
   type ToLeader,
 } from './messages.ts';
+import { HeardReports } from './reports.ts';
 
 export interface FeedOptions {
   readonly control: Pick<ControlReader, 'values'>;
@@ -45,6 +46,7 @@ export class ControlFeed {
   /** The durable records: the tables of the store also have changes that may still be undone. */
   readonly #records = new Map<string, CopiedChange>();
   readonly #copies = new Set<Copy>();
+  readonly #reports = new HeardReports();
   #group = 0;
   /** Until when copies may be in use that are not connected, or are those of an earlier owner. */
   #othersUntilMs: number;
@@ -109,7 +111,7 @@ export class ControlFeed {
         this.#release(copy);
         return;
       case 'beat': {
-        if (message.report !== undefined) this.#options.heard(message.report);
+        if (message.report !== undefined && this.#reports.isNew(message.report)) this.#options.heard(message.report);
         if (this.#isClosed) copy.send({ is: 'closed' });
         // One that does not take what it gets must not make the next change wait too.
         else if (copy.isSubscribed && copy.taken === this.#group && this.#options.mayConfirm()) {
@@ -131,9 +133,7 @@ export class ControlFeed {
     }
     copy.isSubscribed = true;
     copy.send({ is: 'start' });
-    const all = [...this.#records.values()];
-    for (let from = 0; from < all.length; from += COPY_PART_RECORDS)
-      copy.send({ is: 'part', records: all.slice(from, from + COPY_PART_RECORDS) });
+    for (const records of inParts(this.#records.values())) copy.send({ is: 'part', records });
     copy.send({ is: 'whole', group: this.#group });
   }
 
@@ -169,4 +169,20 @@ export class ControlFeed {
     });
     return { done, stop: () => clearTimeout(timer) };
   }
+}
+
+/** A part ends after COPY_PART_RECORDS records or COPY_PART_BYTES bytes, so that no frame is too long. A longer record is a part by itself. */
+function* inParts(records: Iterable<CopiedChange>): Generator<readonly CopiedChange[]> {
+  let part: CopiedChange[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const length = Buffer.byteLength(JSON.stringify(record));
+    if (part.length === COPY_PART_RECORDS || (part.length > 0 && bytes + length > COPY_PART_BYTES)) {
+      yield part;
+      [part, bytes] = [[], 0];
+    }
+    part.push(record);
+    bytes += length;
+  }
+  if (part.length > 0) yield part;
 }

@@ -18,7 +18,7 @@ export type ToLeader =
   /** All up to this group has been taken. */
   | { readonly is: 'taken'; readonly group: number }
   /** Asks whether the copy is up to date. */
-  | { readonly is: 'beat'; readonly beat: number; readonly report?: CopyReport | undefined };
+  | { readonly is: 'beat'; readonly beat: number; readonly report?: SentReport | undefined };
 
 /** Events on a node with a copy since its last report. */
 export interface CopyReport {
@@ -28,6 +28,14 @@ export interface CopyReport {
   readonly failed: number;
   /** Calls that a memory's policy refused, by the number of the memory. */
   readonly refused: readonly (readonly [memory: number, calls: number])[];
+}
+
+/** A report as it is sent, perhaps several times. */
+export interface SentReport extends CopyReport {
+  /** Of a node's process. */
+  readonly sender: string;
+  /** From 1, in order. */
+  readonly number: number;
 }
 
 export type ToCopy =

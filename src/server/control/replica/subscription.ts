@@ -1,14 +1,15 @@
 // The side of a node that has a copy of the control log: takes what the owner sends, in order, and asks it several times a second
 // whether the copy is up to date.
 import { COPY_BEAT_MS, COPY_RETRY_MS } from '../../../engine/base/limits.ts';
-import type { CopiedChange, CopyReport, ToCopy, ToLeader } from './messages.ts';
+import type { CopiedChange, ToCopy, ToLeader } from './messages.ts';
 import { type ControlReplica, type Moment, now } from './replica.ts';
+import type { Reports } from './reports.ts';
 
 export interface SubscriptionOptions {
   readonly replica: ControlReplica;
   readonly send: (message: ToLeader) => void;
-  /** Events of the requests here since the last call, for the owner of the log. */
-  readonly report?: (() => CopyReport | undefined) | undefined;
+  /** Of the requests here, for the owner of the log. */
+  readonly reports?: Pick<Reports, 'next' | 'heard'> | undefined;
   readonly clocks?: (() => Moment) | undefined;
 }
 
@@ -23,6 +24,8 @@ export class Subscription {
   /** When each unanswered question was sent. */
   readonly #questions = new Map<number, Moment>();
   #beat = 0;
+  /** The report on its way, and the first question that it was sent with. */
+  #reported: { readonly number: number; readonly beat: number } | undefined;
   /** The last group that was taken; undefined until everything has come. */
   #group: number | undefined;
   /** The records of everything that have come. */
@@ -50,7 +53,10 @@ export class Subscription {
     this.#beat += 1;
     this.#questions.set(this.#beat, this.#clocks());
     if (this.#questions.size > QUESTIONS_MAX) this.#questions.delete(this.#questions.keys().next().value ?? 0);
-    this.#options.send({ is: 'beat', beat: this.#beat, report: this.#options.report?.() });
+    const report = this.#options.reports?.next();
+    if (report !== undefined && report.number !== this.#reported?.number)
+      this.#reported = { number: report.number, beat: this.#beat };
+    this.#options.send({ is: 'beat', beat: this.#beat, report });
   }
 
   receive(message: ToCopy): void {
@@ -109,6 +115,8 @@ export class Subscription {
   }
 
   #confirmed(beat: number, group: number): void {
+    const reported = this.#reported;
+    if (reported !== undefined && reported.beat <= beat) this.#options.reports?.heard(reported.number);
     const asked = this.#questions.get(beat);
     if (asked === undefined) return;
     for (const earlier of this.#questions.keys()) if (earlier <= beat) this.#questions.delete(earlier);
