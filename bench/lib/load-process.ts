@@ -28,7 +28,8 @@ async function run(job: LoadJob, begin: Begin, enough: AbortSignal): Promise<Loa
   const cpu = process.cpuUsage();
   const startMs = performance.now();
   await new Promise<void>((resolve) => {
-    const mayBegin = (): boolean => started < job.calls && !enough.aborted;
+    const endMs = startMs + (job.seconds ?? Number.POSITIVE_INFINITY) * 1_000;
+    const mayBegin = (): boolean => started < job.calls && !enough.aborted && performance.now() < endMs;
     const one = (): void => {
       const sentMs = performance.now();
       begin(started++, (reply) => {

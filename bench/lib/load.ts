@@ -12,10 +12,12 @@ export interface LoadJob {
   /** Maximum number of calls; `end` may stop earlier. */
   readonly calls: number;
   /** Starts calls at this rate, however many are running; without it, each call starts after another is answered. */
-  readonly perSecond?: number;
+  readonly perSecond?: number | undefined;
+  /** Start no more calls after this time. */
+  readonly seconds?: number | undefined;
   readonly what: 'add' | 'batchAdd' | 'recall';
   /** Grains per call of `batchAdd`. */
-  readonly batchGrains?: number;
+  readonly batchGrains?: number | undefined;
   /** Use grains and questions of English words instead of made-up ones. */
   readonly english?: boolean;
   /** For `recall` over gRPC: send vectors drawn near those stored in this folder. */
@@ -94,19 +96,27 @@ export class LoadClient {
 
   /** Runs a job, none of whose calls may fail, and measures the server's CPU. `onStart` is called at the start. */
   async run(target: Target, job: LoadJob, onStart?: () => void): Promise<ServedLoad> {
+    const go = await this.prepare(target, job);
+    return await go(onStart);
+  }
+
+  /** Prepares the bodies of a job. The function runs it, so that several clients can start at the same time. */
+  async prepare(target: Target, job: LoadJob): Promise<(onStart?: () => void) => Promise<ServedLoad>> {
     const port = job.protocol === 'grpc' ? target.grpc : target.http;
     await this.#ask({ ...job, port, key: target.key } satisfies PlacedJob);
-    const before = await target.cpu();
-    const going = this.#ask('go');
-    this.#isRunning = true;
-    onStart?.();
-    const result = (await going) as LoadResult; // what the process sends last
-    this.#isRunning = false;
-    const after = await target.cpu();
-    if (result.failed > 0) throw new Error(`${result.failed} of ${result.calls} calls failed`);
-    const serverCpu = before === undefined || after === undefined ? undefined : spentBetween(before, after);
-    const cpuUs = serverCpu === undefined ? Number.NaN : totalOf(serverCpu);
-    return { ...result, serverCpu, serverCpuUsPerCall: cpuUs / result.calls };
+    return async (onStart) => {
+      const before = await target.cpu();
+      const going = this.#ask('go');
+      this.#isRunning = true;
+      onStart?.();
+      const result = (await going) as LoadResult; // what the process sends last
+      this.#isRunning = false;
+      const after = await target.cpu();
+      if (result.failed > 0) throw new Error(`${result.failed} of ${result.calls} calls failed`);
+      const serverCpu = before === undefined || after === undefined ? undefined : spentBetween(before, after);
+      const cpuUs = serverCpu === undefined ? Number.NaN : totalOf(serverCpu);
+      return { ...result, serverCpu, serverCpuUsPerCall: cpuUs / result.calls };
+    };
   }
 
   /** Starts no more calls: the run resolves when the current ones are answered. False when it had ended before. */

@@ -200,7 +200,7 @@ export async function embedded(server: Target, memories: readonly string[]): Pro
 /** One HTTP call; the path is relative to `/api`. */
 export async function askJson(
   { http, key }: Target,
-  method: 'GET' | 'POST' | 'PUT',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
 ): Promise<Record<string, unknown>> {

@@ -1,23 +1,34 @@
-// A long mixed load at a fixed share of what the server can do: adds, batches, recalls, CAL, removals, and an erasure in each
-// interval. Latency, memory and disk at its end are compared with those at its start.
+// A long mixed load at a fixed share of the highest rate of the same mix: adds, batches, recalls, CAL, removals, an erasure
+// in each interval, and the end of a whole memory. The number of grains is steady, so that latency, memory and disk at the
+// end can be compared with those at the start. Every memory lies in all shards, so that all have the same size.
 import { bytesOnDisk, inFolder } from '../lib/folder.ts';
 import { LoadClient, type LoadJob, type ServedLoad } from '../lib/load.ts';
 import type { Measured, Options, Scenario } from '../lib/scenario.ts';
 import { serverSize, sized } from '../lib/scenario.ts';
-import { askJson, createMemory, grainsHeld, settled, startServer, type Target } from '../lib/server.ts';
+import { askJson, createMemory, grainsHeld, startServer, type Target } from '../lib/server.ts';
 import { median, percentile, rounded } from '../lib/statistics.ts';
 
-const MEMORIES = Array.from({ length: 4 }, (_, i) => `soak-${i}`);
-/** The memory in which persons are added and erased, and grains removed. */
-const [PEOPLE = ''] = MEMORIES;
+/** The memory in which persons are added and erased, and grains removed. It lasts. */
+const PEOPLE = 'people';
+/** Memories that are filled. Each interval begins with the end of the oldest, and a new one in its place. */
+const FILLED = 8;
+/** After these intervals at the rate of the soak, as many grains are deleted as are added. */
+const FILLING_INTERVALS = FILLED;
 const BATCH_GRAINS = 100;
-const IN_FLIGHT = 64;
 const CONNECTIONS = 4;
-/** Of the highest rate of adds, and of batches: together 70 % of the server. */
-const SHARE_OF_EACH = 0.35;
+/** Calls in flight while the highest rate is measured, and a rate that the server does not reach. */
+const HIGHEST = {
+  add: { inFlight: 64, perSecond: 12_000 },
+  batchAdd: { inFlight: 4, perSecond: 300 },
+  recall: { inFlight: 2, perSecond: 3_000 },
+} as const;
+/** Of the highest rate of each kind, with all kinds at once. */
+const SHARE = 0.7;
 /** Grains of the person who is erased in an interval. */
 const PERSON_GRAINS = 50;
 const PURGE_LOOK_MS = 100;
+/** CAL and removals, one of each, at this rate. */
+const BESIDES_PER_SECOND = 10;
 
 export const scenario: Scenario = {
   name: 'soak',
@@ -31,24 +42,28 @@ export const scenario: Scenario = {
   run,
 };
 
-/** Measurements of one interval. */
-interface Interval {
+/** Calls that are started in a second, of each kind. */
+interface Rates {
+  readonly adds: number;
+  readonly batches: number;
+  readonly recalls: number;
+}
+
+/** All calls of an interval. */
+interface Loads {
   readonly add: ServedLoad;
   readonly batch: ServedLoad;
   readonly recall: ServedLoad;
   readonly calP99Ms: number;
   readonly forgetP99Ms: number;
   readonly eraseMs: number;
-  readonly residentMb: number;
-  readonly diskBytesPerGrain: number;
 }
 
-interface Plan {
-  readonly server: Target;
-  readonly folder: string;
-  readonly seconds: number;
-  readonly adds: number;
-  readonly batches: number;
+/** Measurements of one interval. */
+interface Interval extends Loads {
+  readonly residentMb: number;
+  readonly grains: number;
+  readonly diskBytesPerGrain: number;
 }
 
 /** The processes that make the load. Between intervals they prepare their bodies, for a few seconds. */
@@ -67,35 +82,30 @@ const startClients = (): Clients => ({
 async function run({ size, profile, start = startServer }: Options): Promise<Measured> {
   const intervals = sized(size, { full: 120, quick: 8, smoke: 1 });
   const seconds = sized(size, { full: 60, quick: 15, smoke: 0.5 });
-  const warmUp = sized(size, { full: 30_000, quick: 10_000, smoke: 40 });
+  const filling = size === 'smoke' ? 0 : FILLING_INTERVALS;
   const { workers, shards } = serverSize(size);
   return inFolder(async (folder) => {
     const options = { dataDirectory: folder, workers, shards, auth: 'api-key', profile, isOwn: true } as const;
     const server = await start(options);
     const clients = startClients();
     try {
-      for (const id of MEMORIES) await createMemory(server, id);
-      const highest = await highestRates(server, clients, warmUp);
-      await settled(server, size === 'smoke' ? 1 : undefined);
-      const plan: Plan = {
-        server,
-        folder,
-        seconds,
-        adds: Math.max(1, Math.round(highest.adds * SHARE_OF_EACH)),
-        batches: Math.max(1, Math.round(highest.batches * SHARE_OF_EACH)),
-      };
+      const soak = new Soak({ server, folder, seconds, clients, shards });
+      await soak.begin();
+      const rates = await soak.highestRates();
       const measured: Interval[] = [];
-      for (let i = 0; i < intervals; i++) {
-        const one = await interval(plan, clients, i);
-        measured.push(one);
-        if (size !== 'smoke') process.stderr.write(`${lineOf(one, i, intervals)}\n`);
+      for (let i = 0; i < filling + intervals; i++) {
+        const one = await soak.interval(rates);
+        if (i >= filling) measured.push(one);
+        const name = i < filling ? `filling ${i + 1} of ${filling}` : `interval ${i + 1 - filling} of ${intervals}`;
+        if (size !== 'smoke') process.stderr.write(`${name}: ${lineOf(one)}\n`);
       }
       return {
         parameters: {
           intervals,
           interval_s: seconds,
-          adds_per_s: plan.adds,
-          batches_per_s: plan.batches,
+          adds_per_s: rates.adds,
+          batches_per_s: rates.batches,
+          recalls_per_s: rates.recalls,
           workers,
           shards,
         },
@@ -108,79 +118,111 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
   });
 }
 
-async function highestRates(
-  server: Target,
-  { adder, batcher }: Clients,
-  calls: number,
-): Promise<{ readonly adds: number; readonly batches: number }> {
-  const job = { protocol: 'grpc', connections: CONNECTIONS, memories: MEMORIES } as const;
-  const adds = { ...job, inFlight: IN_FLIGHT, what: 'add' } as const;
-  await adder.run(server, { ...adds, calls, seed: 1 });
-  const { callsPerSecond } = await adder.run(server, { ...adds, calls, seed: 2 });
-  const batches = await batcher.run(server, {
-    ...job,
-    inFlight: 4,
-    what: 'batchAdd',
-    batchGrains: BATCH_GRAINS,
-    calls: Math.ceil(calls / BATCH_GRAINS),
-    seed: 3,
-  });
-  return { adds: callsPerSecond, batches: batches.callsPerSecond };
+interface Plan {
+  readonly server: Target;
+  readonly folder: string;
+  /** Of an interval. */
+  readonly seconds: number;
+  readonly clients: Clients;
+  readonly shards: number;
 }
 
-/** Runs all loads of an interval at once, for its time. */
-async function interval(plan: Plan, { adder, batcher, asker }: Clients, number: number): Promise<Interval> {
-  const { server, folder, seconds, adds, batches } = plan;
-  // Each interval has grains and questions of its own.
-  const seed = 10 + number * 3;
-  const job = { protocol: 'grpc', memories: MEMORIES } as const;
-  const steady = (perSecond: number, which: Pick<LoadJob, 'what' | 'seed' | 'batchGrains'>): LoadJob => ({
-    ...job,
-    ...which,
-    connections: CONNECTIONS,
-    inFlight: 0,
-    perSecond,
-    calls: Math.ceil(perSecond * seconds),
-  });
-  const ended = new AbortController();
-  const loads = [
-    adder.run(server, steady(adds, { what: 'add', seed })),
-    batcher.run(server, steady(batches, { what: 'batchAdd', batchGrains: BATCH_GRAINS, seed: seed + 1 })),
-  ] as const;
-  const questions = { ...job, connections: 1, inFlight: 1, what: 'recall', seed: seed + 2 } as const;
-  const recalls = asker.run(server, { ...questions, calls: Math.ceil(2_000 * seconds) });
-  const others = beside(server, number, ended.signal);
-  const [add, batch] = await Promise.all(loads);
-  asker.end();
-  ended.abort();
-  const recall = await recalls;
-  const besides = await others;
-  let held = 0;
-  for (const id of MEMORIES) held += await grainsHeld(server, id);
-  return {
-    add,
-    batch,
-    recall,
-    ...besides,
-    residentMb: (server.residentBytes() ?? Number.NaN) / 1_048_576,
-    diskBytesPerGrain: bytesOnDisk(folder) / held,
-  };
+class Soak {
+  readonly #plan: Plan;
+  /** Memories that are filled, the oldest first. */
+  readonly #memories: string[] = [];
+  #memoriesMade = 0;
+  /** Each load has grains and questions of its own. */
+  #seeds = 0;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  async begin(): Promise<void> {
+    await createMemory(this.#plan.server, PEOPLE);
+    for (let i = 0; i < FILLED; i++) await this.#addMemory();
+  }
+
+  /** The share of the highest rates, measured in an interval after another that warms up. Sealing and merging go on. */
+  async highestRates(): Promise<Rates> {
+    await this.#loads(undefined);
+    const highest = await this.#loads(undefined);
+    const shareOf = ({ callsPerSecond }: ServedLoad): number => Math.max(1, Math.round(callsPerSecond * SHARE));
+    return { adds: shareOf(highest.add), batches: shareOf(highest.batch), recalls: shareOf(highest.recall) };
+  }
+
+  /** Runs all loads at once, for the time of an interval. */
+  async interval(rates: Rates): Promise<Interval> {
+    await this.#renewMemory();
+    const loads = await this.#loads(rates);
+    let grains = 0;
+    for (const id of [PEOPLE, ...this.#memories]) grains += await grainsHeld(this.#plan.server, id);
+    return {
+      ...loads,
+      residentMb: (this.#plan.server.residentBytes() ?? Number.NaN) / 1_048_576,
+      grains,
+      diskBytesPerGrain: bytesOnDisk(this.#plan.folder) / grains,
+    };
+  }
+
+  async #addMemory(): Promise<void> {
+    const id = `filled-${this.#memoriesMade++}`;
+    await createMemory(this.#plan.server, id, { partitions: this.#plan.shards });
+    this.#memories.push(id);
+  }
+
+  async #renewMemory(): Promise<void> {
+    const oldest = this.#memories.shift();
+    await askJson(this.#plan.server, 'DELETE', `/memories/${oldest}`);
+    await this.#addMemory();
+  }
+
+  /** All kinds of calls at once: at these rates, or, without rates, as many as the calls in flight allow. */
+  async #loads(rates: Rates | undefined): Promise<Loads> {
+    const { adder, batcher, asker } = this.#plan.clients;
+    const seed = this.#seeds;
+    this.#seeds += 3;
+    const job = (what: keyof typeof HIGHEST, number: number, perSecond: number | undefined): LoadJob => ({
+      protocol: 'grpc',
+      memories: this.#memories,
+      what,
+      connections: CONNECTIONS,
+      inFlight: HIGHEST[what].inFlight,
+      perSecond,
+      seconds: this.#plan.seconds,
+      calls: Math.ceil((perSecond ?? HIGHEST[what].perSecond) * this.#plan.seconds),
+      batchGrains: what === 'batchAdd' ? BATCH_GRAINS : undefined,
+      seed: seed + number,
+    });
+    const go = await Promise.all([
+      adder.prepare(this.#plan.server, job('add', 0, rates?.adds)),
+      batcher.prepare(this.#plan.server, job('batchAdd', 1, rates?.batches)),
+      asker.prepare(this.#plan.server, job('recall', 2, rates?.recalls)),
+    ]);
+    const ended = new AbortController();
+    const others = beside(this.#plan.server, `${seed}`, ended.signal);
+    const [add, batch, recall] = await Promise.all([go[0](), go[1](), go[2]()]);
+    ended.abort();
+    return { add, batch, recall, ...(await others) };
+  }
 }
 
 /** CAL, removals by hash, and the erasure of a person, one after another until the interval has ended. */
 async function beside(
   server: Target,
-  number: number,
+  interval: string,
   ended: AbortSignal,
-): Promise<Pick<Interval, 'calP99Ms' | 'forgetP99Ms' | 'eraseMs'>> {
-  const eraseMs = await erased(server, `person-${number}`);
+): Promise<Pick<Loads, 'calP99Ms' | 'forgetP99Ms' | 'eraseMs'>> {
+  const eraseMs = await erased(server, `person-${interval}`);
   const cal: number[] = [];
   const forget: number[] = [];
   do {
-    const { blob_hash: hash } = await ask(server, 'add', belief(`thing-${number}`, forget.length));
+    const { blob_hash: hash } = await ask(server, 'add', belief(`thing-${interval}`, forget.length));
     forget.push(await timed(() => ask(server, 'forget', { blob_hash: hash })));
     const query = 'RECALL beliefs RECENT 10';
     cal.push(await timed(() => ask(server, 'app/exec', { command: 'cal', args: { query } })));
+    await new Promise((resolve) => setTimeout(resolve, 1_000 / BESIDES_PER_SECOND));
   } while (!ended.aborted);
   return { calP99Ms: percentile(cal, 0.99), forgetP99Ms: percentile(forget, 0.99), eraseMs };
 }
@@ -213,12 +255,12 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-function lineOf({ add, batch, recall, residentMb, diskBytesPerGrain }: Interval, i: number, of: number): string {
+function lineOf({ add, batch, recall, residentMb, grains, diskBytesPerGrain }: Interval): string {
   const ms = ({ p50Ms, p99Ms, p999Ms }: ServedLoad): string =>
     [p50Ms, p99Ms, p999Ms].map((one) => one.toFixed(1)).join(' / ');
   return (
-    `interval ${i + 1} of ${of}: p50 / p99 / p99.9 ms: add ${ms(add)}, batch ${ms(batch)}, recall ${ms(recall)}; ` +
-    `${residentMb.toFixed(0)} MB, ${diskBytesPerGrain.toFixed(0)} bytes a grain`
+    `p50 / p99 / p99.9 ms: add ${ms(add)}, batch ${ms(batch)}, recall ${ms(recall)}; ` +
+    `${residentMb.toFixed(0)} MB, ${grains} grains of ${diskBytesPerGrain.toFixed(0)} bytes`
   );
 }
 
