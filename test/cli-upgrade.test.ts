@@ -5,6 +5,8 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, stat
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { UPGRADE_EXIT } from '../src/cli/exit-codes.ts';
+import { FORMAT_VERSION as SEGMENT_FORMAT } from '../src/engine/index/files/segment-file.ts';
+import { FORMAT_VERSION } from '../src/engine/log/format.ts';
 import { granary, granaryJson, serve } from './support/cli.ts';
 import { fixtureNames, unpackFixture } from './support/deployment-fixture.ts';
 import { memoryFolder } from './support/memory-files.ts';
@@ -23,6 +25,9 @@ function digest(directory: string): string {
   return hash.digest('hex');
 }
 
+/** The fixture of the current formats. */
+const NEWEST = 'log-7';
+
 const checked = (directory: string, code: number, ...words: readonly string[]) =>
   granaryJson(['upgrade', '--check', directory, '--embedder', 'ngram', ...words], code);
 
@@ -37,7 +42,7 @@ for (const name of fixtureNames())
     const directory = folder();
     const { formats } = unpackFixture(name, directory);
     const before = digest(directory);
-    const isCurrent = name === 'log-6';
+    const isCurrent = name === NEWEST;
     const report = await checked(directory, isCurrent ? UPGRADE_EXIT.same : UPGRADE_EXIT.changes);
     assert.equal(digest(directory), before);
     assert.deepEqual([report['opens'], report['can_go_back'], report['problems']], [true, isCurrent, []]);
@@ -51,13 +56,13 @@ for (const name of fixtureNames())
     assert.deepEqual(found['control'], [formats.control]);
     assert.deepEqual(found['segments'], [formats.segments]);
     assert.deepEqual(found['vectors'], [1]);
-    assert.equal(kindsOf(report).includes('index'), formats.segments < 7);
+    assert.equal(kindsOf(report).includes('index'), formats.segments < SEGMENT_FORMAT);
     assert.equal(kindsOf(report).includes('vectors'), false);
   });
 
 test('another embedder makes the vectors again', async () => {
   const directory = folder();
-  unpackFixture('log-6', directory);
+  unpackFixture(NEWEST, directory);
   const report = await granaryJson(['upgrade', '--check', directory]);
   const change = (report['changes'] as readonly { readonly kind: string; readonly message: string }[]).find(
     ({ kind }) => kind === 'vectors',
@@ -67,16 +72,16 @@ test('another embedder makes the vectors again', async () => {
 
 test('a newer format is refused, and says so', async () => {
   const directory = folder();
-  unpackFixture('log-6', directory);
+  unpackFixture(NEWEST, directory);
   // The stamp is JSON in a page of the log.
   const path = join(directory, 'shard-1', 'log', 'data.mdb');
   const bytes = readFileSync(path, 'latin1');
-  writeFileSync(path, bytes.replaceAll('"formatVersion":6', '"formatVersion":9'), 'latin1');
+  writeFileSync(path, bytes.replaceAll(`"formatVersion":${FORMAT_VERSION}`, '"formatVersion":9'), 'latin1');
   const before = digest(directory);
   const report = await checked(directory, UPGRADE_EXIT.refused);
   assert.match(
     String(report['problems']),
-    /The log has format 9, and this version reads 1 to 6: a newer version wrote it/,
+    new RegExp(`The log has format 9, and this version reads 1 to ${FORMAT_VERSION}: a newer version wrote it`),
   );
   const text = await granary(['upgrade', '--check', directory]);
   assert.equal(text.code, UPGRADE_EXIT.refused);
@@ -89,7 +94,7 @@ test('a newer format is refused, and says so', async () => {
 
 test('damage, another master key and other folders are told', async () => {
   const directory = folder();
-  unpackFixture('log-6', directory);
+  unpackFixture(NEWEST, directory);
   const damaged = folder();
   cpSync(directory, damaged, { recursive: true });
   writeFileSync(join(damaged, 'control', 'data.mdb'), Buffer.alloc(4096, 7));

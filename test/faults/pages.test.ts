@@ -6,10 +6,10 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EngineError } from '../../src/engine/base/errors.ts';
+import { PAGE_BYTES } from '../../src/engine/log/lmdb/environment.ts';
 import { addBelief, codeOf, contextOf, openShard, recalled, settingsOf } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const PAGE_BYTES = 4_096;
 const FLIPS = Number(process.env['PAGE_FLIPS'] ?? 60);
 
 interface Model {

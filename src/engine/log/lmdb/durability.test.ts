@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { PAGE_BYTES } from './environment.ts';
 import { type LogStamp, openLmdbLog } from './lmdb-log.ts';
 
 const stamp: LogStamp = { formatVersion: 1, shard: 0, shards: 1 };
@@ -60,6 +61,11 @@ async function prepare(directory: string): Promise<void> {
   await log.close();
 }
 
+/** True for a write of whole pages. */
+function writesPage(line: string): boolean {
+  return /pwrite64\(|pwritev\(|writev\(\d/.test(line) && new RegExp(`(?:, |iov_len=)${PAGE_BYTES}`).test(line);
+}
+
 test('an append resolves after its pages are synced and its meta page is written through', async (t) => {
   const run = runTraced(t, join(temporaryDirectory(t), 'log'));
   if (run === undefined) return;
@@ -74,7 +80,7 @@ test('an append resolves after its pages are synced and its meta page is written
     const calls: string[] = run.trace.slice(begin + 1, end).flatMap((line) => {
       if (line.includes('fdatasync(') && line.endsWith('= 0')) return 'sync';
       if (line.includes(`pwrite64(${dsync},`)) return 'meta';
-      return /pwrite64\(|pwritev\(|writev\(\d/.test(line) && /(?:, |iov_len=)4096/.test(line) ? 'pages' : [];
+      return writesPage(line) ? 'pages' : [];
     });
     assert.deepEqual(calls.slice(-3), ['pages', 'sync', 'meta'], run.trace.slice(begin, end + 1).join('\n'));
   }

@@ -22,6 +22,11 @@ export const APPENDS_KEY = 'appends';
 /** Leaves room above the first number for any possible count of appends while the double stays exact. */
 const FIRST_APPENDS_MAX = 2 ** 47;
 
+/**
+ * A leaf holds whole records, and a record of more than half a page has whole pages of its own. Of records of 300 bytes, pages of
+ * 4 KiB leave an eighth empty; of records of some ten KB, pages of 16 KiB do.
+ */
+export const PAGE_BYTES = 8_192;
 /** Address space, not disk or heap. To grow beyond it, the map is moved, which costs a pause. */
 const MAP_BYTES_DEFAULT = 16 * 1024 ** 3;
 
@@ -69,6 +74,8 @@ function rootOptions(path: string, mapSize: number): RootOptions {
     // The path is a folder even when its name contains a dot.
     noSubdir: false,
     maxDbs: 4,
+    // Of a new environment; an older one keeps its own.
+    pageSize: PAGE_BYTES,
     encoding: 'binary',
     compression: false,
     cache: false,

@@ -7,6 +7,7 @@ import { EngineError } from '../../base/errors.ts';
 import { SCAN_PAGE_BYTES, SCAN_PAGE_RECORDS } from '../../base/limits.ts';
 import { logConformance } from '../log.conformance.ts';
 import { CorruptRecord } from '../log.ts';
+import { PAGE_BYTES } from './environment.ts';
 import { type LogStamp, openLmdbLog } from './lmdb-log.ts';
 
 const stamp: LogStamp = { formatVersion: 1, shard: 0, shards: 8 };
@@ -252,7 +253,7 @@ test('the files are checked while appends go on, and a damaged page is described
   const path = join(directory, 'data.mdb');
   const bytes = readFileSync(path);
   const fd = openSync(path, 'r+');
-  for (let page = 2; page < bytes.length / 4_096; page++) writeSync(fd, Buffer.of(0xee), 0, 1, page * 4_096);
+  for (let page = 2; page < bytes.length / PAGE_BYTES; page++) writeSync(fd, Buffer.of(0xee), 0, 1, page * PAGE_BYTES);
   closeSync(fd);
   let said: string | undefined;
   for (const steps = log.checkFiles!(); said === undefined; ) {

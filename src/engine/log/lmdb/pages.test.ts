@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { EngineError } from '../../base/errors.ts';
+import { PAGE_BYTES } from './environment.ts';
 import { openLmdbLog } from './lmdb-log.ts';
 import { checkPages } from './pages.ts';
-
-const PAGE_BYTES = 4_096;
 
 /** The number of pages that were walked, or the message. */
 function walk(path: string, options: Parameters<typeof checkPages>[1]): number | string {
