@@ -2,7 +2,7 @@
 //
 //   255 | first seq u32 | count u16 | timestamp u48 (seconds) | actors: count u8, each u16 length + UTF-8 |
 //   subjects: count u16, each u8 length + UTF-8, or 255 + 16 bytes for a pseudonym |
-//   entries: event u8 | actor u8 (index) | subject (index, variable-length) | details | hash 32
+//   entries: event u8 | actor u8 (index) | subject (index, 7 bits a byte, the lowest first) | details | hash 32
 //   details: number of a grain's type from 1 u8 + its name (record/grain-name.ts), or 0 + u16 length + packed
 //
 // A pseudonym is `user:` and 32 hex characters. An add takes 73 to 77 bytes, and each person of the group 17.
@@ -84,9 +84,9 @@ const PSEUDONYM = 255;
 const PSEUDONYM_TEXT = /^user:[0-9a-f]{32}$/;
 const PSEUDONYM_OPENS = 'user:';
 const PSEUDONYM_BYTES = 16;
-/** An index above it takes two bytes. */
-const SHORT_INDEX_MAX = 127;
-const SUBJECTS_MAX = 2 ** 14;
+/** The number of entries has 16 bits, so an index has at most three bytes of seven bits. */
+const ENTRIES_MAX = 2 ** 16 - 1;
+const INDEX_BYTES_MAX = 3;
 
 /** Grows to the largest group so far. Results are copied out of it. */
 let out = Buffer.allocUnsafeSlow(64 * 1024);
@@ -122,6 +122,7 @@ export function encodeDrafts(
     if (!actors.has(actor)) actors.set(actor, actors.size);
   }
   assert(actors.size < 256, 'a group has few actors');
+  assert(drafts.length <= ENTRIES_MAX, 'the bytes of a group bound its entries');
   out[0] = LISTED;
   out.writeUInt32BE(seq, 1);
   out.writeUInt16BE(drafts.length, 5);
@@ -135,7 +136,6 @@ export function encodeDrafts(
     at += 2 + length;
   }
   const subjects = numbered(drafts);
-  assert(subjects.size < SUBJECTS_MAX, 'an index of a subject takes two bytes');
   room(at, 2);
   at = out.writeUInt16BE(subjects.size, at);
   for (const subject of subjects.keys()) at = writeSubject(subject, at);
@@ -154,8 +154,9 @@ export function encodeDrafts(
     out[at] = AUDIT_EVENTS[event];
     out[at + 1] = actorNumber;
     at += 2;
-    if (subjectNumber > SHORT_INDEX_MAX) out[at++] = (subjectNumber & 127) | 128;
-    out[at++] = subjectNumber > SHORT_INDEX_MAX ? subjectNumber >>> 7 : subjectNumber;
+    let rest = subjectNumber;
+    for (; rest > 127; rest >>>= 7) out[at++] = (rest & 127) | 128;
+    out[at++] = rest;
     at = typeof text === 'string' ? writeDetails(text, at) : writeGrainDetails(text, at);
     out.write(hashes[i]!, at, 'hex');
     at += HASH_BYTES;
@@ -253,8 +254,13 @@ function readSubject(reader: BodyReader): string {
 }
 
 function readIndex(reader: BodyReader): number {
-  const low = reader.uint(1);
-  return low > SHORT_INDEX_MAX ? (low & 127) + reader.uint(1) * 128 : low;
+  let index = 0;
+  for (let i = 0; i < INDEX_BYTES_MAX; i++) {
+    const byte = reader.uint(1);
+    index |= (byte & 127) << (7 * i);
+    if (byte < 128) return index;
+  }
+  throw new RangeError('an index of a subject is too long');
 }
 
 function readDetails(reader: BodyReader): string {
