@@ -214,6 +214,11 @@ export function decodeAuditBody(body: Uint8Array): AuditEntry[] {
   return entries;
 }
 
+/** The sequence number of the first entry in a body of this build or an older one. */
+export function firstSeqIn(body: Uint8Array): number {
+  return Buffer.from(body.buffer, body.byteOffset, body.length).readUInt32BE(body[0] === LISTED ? 1 : 0);
+}
+
 /** Reads a body from front to back. Throws RangeError or AssertionError at its end. */
 class BodyReader {
   readonly #bytes: Buffer;

@@ -16,7 +16,7 @@ import {
   GrainDetails,
   type NamedGrain,
 } from './audit.ts';
-import { decodeAuditBody, encodeAuditBody, encodeDrafts } from './audit-codec.ts';
+import { decodeAuditBody, encodeAuditBody, encodeDrafts, firstSeqIn } from './audit-codec.ts';
 
 const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
 const name = fc
@@ -93,8 +93,10 @@ test('a record of entries reads back unchanged, and the chain verifies', () => {
   fc.assert(
     fc.property(fc.array(draft, { minLength: 1, maxLength: 20 }), fc.nat({ max: 4_000_000_000 }), (drafts, time) => {
       const { entries, head } = extendChain(GENESIS, drafts, time);
-      const decoded = decodeAuditBody(encodeAuditBody(entries));
+      const body = encodeAuditBody(entries);
+      const decoded = decodeAuditBody(body);
       assert.deepEqual(decoded, entries);
+      assert.equal(firstSeqIn(body), 1);
       assert.deepEqual(checkChain(GENESIS, decoded), { head });
     }),
   );
@@ -132,6 +134,8 @@ test('a group of as many callers as it has writes is one record', () => {
   }));
   const { entries } = extendChain(GENESIS, drafts, 7);
   assert.deepEqual(decodeAuditBody(encodeAuditBody(entries)), entries);
+  const later = encodeAuditBody(extendChain({ seq: 70_000, hash: GENESIS.hash }, drafts, 7).entries);
+  assert.equal(firstSeqIn(later), 70_001);
 });
 
 test('an edited, dropped or reordered entry is found at its sequence number', () => {
@@ -174,6 +178,7 @@ test('a body that a build of log format 6 wrote is read', () => {
     { event: 'memory.recalled', actor: 'system', subject: '', details: { count: 3, query: 'é' } },
   ];
   assert.deepEqual(decodeAuditBody(old), extendChain(GENESIS, drafts, 1_700_000_000).entries);
+  assert.equal(firstSeqIn(old), 1);
   assert.throws(() => decodeAuditBody(old.subarray(0, -1)), { name: /AssertionError|RangeError/ });
 });
 

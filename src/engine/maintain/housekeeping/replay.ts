@@ -2,6 +2,7 @@
 // precedence over the log: a blob whose key was destroyed replays as removed, and a record of a destroyed key completes
 // a destruction that a crash interrupted.
 import { EngineError } from '../../base/errors.ts';
+import { firstSeqIn } from '../../govern/trail/audit-codec.ts';
 import { openGrain } from '../../grain/codec/blob.ts';
 import type { ShardIndex } from '../../index/shard-index.ts';
 import type { Sequence } from '../../log/log.ts';
@@ -68,7 +69,7 @@ export function replayRecord(store: Store, index: ReplayTarget, sequence: Sequen
         store.keys.destroy([record.key], record.atMs);
       return false;
     case 'audit':
-      index.publishKeyed(memory, 'audit', Buffer.from(record.body).readUInt32BE(0), sequence);
+      index.publishKeyed(memory, 'audit', firstSeqIn(record.body), sequence);
       return false;
     case 'reply':
       index.publishKeyed(memory, 'reply', Buffer.from(record.token).toString('hex'), sequence);
