@@ -4,9 +4,22 @@
 // millisecond, so the built program starts in half the time of the sources. `npm run build` writes dist/; tests build into
 // other folders.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { type ChunkingContext, type CodeSplittingGroup, type Plugin, rolldown } from 'rolldown';
+import { DIGESTS } from '../src/server/http/uws-digests.ts';
+import { patchElf } from '../src/server/http/uws-patch.ts';
 import { CONSOLE_RECIPE } from '../src/server/site/console.ts';
 import { DOCS_RECIPE } from '../src/server/site/docs.ts';
 import { buildFromSources, type Recipe, sourceBuild } from '../src/server/site/source-build.ts';
@@ -58,12 +71,13 @@ export async function build(folder: string, { preloads = [], keepsSites = false 
       ...preloads.map((file) => [`preloads/${basename(file, '.ts')}`, file]),
     ]),
     platform: 'node',
-    external: (name) => !name.startsWith('.') && !name.startsWith(ROOT) && !isBundled(name),
+    external: (name, importer) =>
+      !name.startsWith('.') && !name.startsWith(ROOT) && !isBundled(name) && !isExemplars(name, importer),
     // Its CommonJS form finds its own files when it runs, which a bundle does not have.
     resolve: { alias: { 'jsonc-parser': join(ROOT, 'node_modules/jsonc-parser/lib/esm/main.js') } },
     // Programs and `require` see what an entry exports, and no more.
     preserveEntrySignatures: 'strict',
-    plugins: [inPlace],
+    plugins: [inPlace, withoutExemplars],
     onLog: (level, log) => {
       throw new Error(`${level} of the build: ${log.message}`);
     },
@@ -75,6 +89,7 @@ export async function build(folder: string, { preloads = [], keepsSites = false 
     chunkFileNames: 'parts/[name]-[hash].js',
     codeSplitting: { groups: partGroups() },
     keepNames: true,
+    comments: { legal: true, annotation: false, jsdoc: false },
   });
   await bundle.close();
   for (const file of DATA) {
@@ -103,8 +118,8 @@ async function copyKeptSite(recipe: Recipe, folder: string): Promise<void> {
 }
 
 /**
- * Packages that become parts of the build instead of dependencies: what is used of them has a tenth of their size. Their
- * licences are in the folder licenses of the build.
+ * Packages that become parts of the build instead of dependencies: what is used of them has a tenth of their size, or every
+ * start loads their many modules. Their licences are in the folder licenses of the build.
  */
 export const BUNDLED: readonly string[] = [
   '@modelcontextprotocol/server',
@@ -126,6 +141,14 @@ export const BUNDLED: readonly string[] = [
   'eventsource-parser',
   'onnxruntime-web',
   'onnxruntime-common',
+  'cborg',
+  '@bufbuild/protobuf',
+  'busboy',
+  'streamsearch',
+  'commander',
+  'prom-client',
+  'tdigest',
+  'bintrees',
 ];
 
 function isBundled(name: string): boolean {
@@ -151,6 +174,18 @@ function copyParts(folder: string): void {
       for (const file of files) copyFileSync(join(packages, file), join(folder, place, basename(file)));
     }
   }
+  patchListeners(join(folder, 'server/http'));
+}
+
+/** Makes the binaries for Linux load with older C libraries too, which a server would otherwise do at each start. */
+function patchListeners(folder: string): void {
+  for (const [name, { patched }] of Object.entries(DIGESTS)) {
+    const file = join(folder, name);
+    if (patched === undefined || !existsSync(file)) continue;
+    const bytes = patchElf(readFileSync(file));
+    if (hash('sha256', bytes, 'hex') !== patched) throw new Error(`the patched ${name} is not the expected file`);
+    writeFileSync(file, bytes);
+  }
 }
 
 function copyLicences(folder: string): void {
@@ -168,6 +203,7 @@ const LICENCES: Readonly<Record<string, string>> = {
   '@ai-sdk/provider-utils': 'node_modules/@ai-sdk/provider/LICENSE',
   'onnxruntime-web': 'scripts/licences/onnxruntime.txt',
   'onnxruntime-common': 'scripts/licences/onnxruntime.txt',
+  '@bufbuild/protobuf': 'scripts/licences/bufbuild-protobuf.txt',
 };
 
 function licenceOf(name: string): string | undefined {
@@ -236,7 +272,8 @@ const inPlace: Plugin = {
   name: 'in-place',
   transform(code, id) {
     if (!code.includes('import.meta')) return null;
-    const file = relative(SOURCES, id).replaceAll(sep, '/').replace(/\.ts$/, '.js');
+    // The bundler's own module, which makes the function `require`, has no place.
+    const file = id.startsWith('\0') ? '.' : relative(SOURCES, id).replaceAll(sep, '/').replace(/\.ts$/, '.js');
     return code.replaceAll('import.meta.url', `new URL('${file}', ${FOLDER}).href`);
   },
   renderChunk(code, { fileName }) {
@@ -244,6 +281,19 @@ const inPlace: Plugin = {
     const up = '../'.repeat(fileName.split('/').length - 1);
     return code.replaceAll(FOLDER, `new URL('./${up}', import.meta.url)`);
   },
+};
+
+/** True for the import of prom-client that is for exemplars, which are off. It would load forty modules at each start. */
+function isExemplars(name: string, importer: string | undefined): boolean {
+  return name === '@opentelemetry/api' && importer?.includes(join('node_modules', 'prom-client')) === true;
+}
+
+const NOTHING = '\0nothing';
+
+const withoutExemplars: Plugin = {
+  name: 'without-exemplars',
+  resolveId: (name, importer) => (isExemplars(name, importer) ? NOTHING : null),
+  load: (id) => (id === NOTHING ? 'export {};' : null),
 };
 
 if (import.meta.main) await build(join(ROOT, 'dist'));

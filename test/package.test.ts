@@ -9,12 +9,14 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { build } from '../scripts/build.ts';
+import { productionPackages } from '../scripts/lay-out.ts';
 import type { HealthResponse } from '../src/server/gen/memory/v1/memory.ts';
 import { MemoryServiceClient } from '../src/server/gen/memory/v1/services.ts';
 import { BUILT } from './support/program.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const PRELOAD = join(import.meta.dirname, 'support', 'loaded-modules.ts');
 
 // The package is started as its users start it, without the tests' own options of Node.
 delete process.env['NODE_OPTIONS'];
@@ -62,14 +64,16 @@ test('the built package serves, and has every file that it names', async (t) => 
   assert.ok(late.length >= 3, late.join());
   for (const file of late) assert.ok(existsSync(join(folder, 'dist', file)), `${file} is not built`);
 
-  const server = spawn(
-    process.execPath,
-    [join(folder, manifest.bin.granary), 'serve', '--data-dir', join(directory, 'data'), '--shards', '1'],
-    {
-      env: { ...process.env, GRANARY_HTTP_PORT: '0', GRANARY_GRPC_PORT: '0', GRANARY_LOG_LEVEL: 'error' },
-      stdio: ['ignore', 'pipe', 'ignore'],
+  const loaded = join(directory, 'loaded');
+  mkdirSync(loaded);
+  const program = [join(folder, manifest.bin.granary), 'serve', '--data-dir', join(directory, 'data'), '--shards', '1'];
+  const server = spawn(process.execPath, ['--import', PRELOAD, ...program], {
+    env: {
+      ...{ ...process.env, GRANARY_HTTP_PORT: '0', GRANARY_GRPC_PORT: '0', GRANARY_LOG_LEVEL: 'error' },
+      LOADED_MODULES: loaded,
     },
-  );
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const exited = once(server, 'exit');
   try {
     const [line] = await Promise.race([
@@ -98,10 +102,27 @@ test('the built package serves, and has every file that it names', async (t) => 
     assert.equal(reply.version, manifest.version);
     server.kill('SIGTERM');
     assert.deepEqual(await exited, [0, null]);
+    checkLoaded(loaded);
   } finally {
     server.kill('SIGKILL');
   }
 });
+
+/** Each thread loads few modules of packages, and none of a package that an install leaves out. */
+function checkLoaded(folder: string): void {
+  const installed = productionPackages();
+  const threads = readdirSync(folder);
+  assert.ok(threads.length >= 2, threads.join());
+  for (const thread of threads) {
+    const urls = [...new Set(readFileSync(join(folder, thread), 'utf8').trimEnd().split('\n'))];
+    const foreign = urls.flatMap((url) => /\/(node_modules\/.+)$/.exec(url)?.[1] ?? []);
+    const left = foreign.filter((path) => !installed.some((name) => path.startsWith(`${name}/`)));
+    assert.deepEqual(left, [], `thread ${thread}`);
+    // The compiler of TypeBox, which the first checked request loads.
+    const atStart = foreign.filter((path) => !path.startsWith('node_modules/typebox/'));
+    assert.ok(atStart.length <= 100, `thread ${thread} loads ${atStart.length} modules of packages`);
+  }
+}
 
 const PROGRAM = `import { type Server, startServer } from 'granary';
 const server: Server = await startServer({ dataDir: 'served', httpPort: 0, grpcPort: 0, shards: 1, embedder: 'none', logLevel: 'error' });

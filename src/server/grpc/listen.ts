@@ -1,18 +1,17 @@
 // Chooses the gRPC listener.
 import type { ListenGrpc } from './front.ts';
 import { listenNative } from './native/front.ts';
-import { listenGrpc } from './node/front.ts';
 
 /**
  * `node` is node:http2; `native` is HTTP/2 of our own, over node:net and node:tls; `grpc-js` is the reference that both are
- * compared with, loaded only here.
+ * compared with. `native` is the default; the others are loaded only here.
  */
 export type GrpcListener = 'node' | 'native' | 'grpc-js';
 
 export async function grpcListener(kind: GrpcListener): Promise<ListenGrpc> {
   switch (kind) {
     case 'node':
-      return listenGrpc;
+      return (await import('./node/front.ts')).listenGrpc;
     case 'native':
       return listenNative;
     case 'grpc-js':

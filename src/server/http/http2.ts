@@ -1,9 +1,7 @@
-// HTTP/2 on a port shared with gRPC. HTTP/2 connections are taken from the listener before HTTP/1.1 parses them; their
-// non-gRPC requests are handled like any others.
+// Requests over HTTP/2 on a port shared with gRPC: those that are not gRPC's are handled like any others.
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import type { Server, Socket } from 'node:net';
 import { assert } from '../../engine/base/assert.ts';
-import { BODY_TIMEOUT_MS, HEADERS_TIMEOUT_MS } from '../../engine/base/limits.ts';
+import { BODY_TIMEOUT_MS } from '../../engine/base/limits.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';
@@ -18,50 +16,6 @@ import {
   type ResponseHeaders,
   type ResponseStream,
 } from './listener.ts';
-
-/** The start of every HTTP/2 connection, which no HTTP/1.1 request shares. */
-const PREFACE = Buffer.from('PRI ');
-
-/** Passes HTTP/2 connections to `take`, and the others to the existing listeners. */
-export function takeHttp2Away(
-  server: Server,
-  accepted: 'connection' | 'secureConnection',
-  take: (connection: Socket) => void,
-): void {
-  const before = server.listeners(accepted) as ((this: Server, socket: Socket) => void)[]; // listeners of that event
-  const keep = (socket: Socket): void => {
-    for (const listener of before) listener.call(server, socket);
-  };
-  server.removeAllListeners(accepted);
-  server.on(accepted, (socket: Socket & { readonly alpnProtocol?: string | false | undefined }) => {
-    if (accepted === 'secureConnection') (socket.alpnProtocol === 'h2' ? take : keep)(socket);
-    else byFirstBytes(socket, take, keep);
-  });
-}
-
-/** Peeks at the first bytes of a connection without TLS, and puts them back. */
-function byFirstBytes(socket: Socket, take: (socket: Socket) => void, keep: (socket: Socket) => void): void {
-  let seen: Buffer = Buffer.alloc(0);
-  const timer = setTimeout(() => socket.destroy(), HEADERS_TIMEOUT_MS);
-  const stop = (): void => clearTimeout(timer);
-  const fail = (): void => void socket.destroy();
-  const look = (chunk: Buffer): void => {
-    seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
-    const known = Math.min(seen.length, PREFACE.length);
-    const isHttp2 = seen.subarray(0, known).equals(PREFACE.subarray(0, known));
-    if (isHttp2 && known < PREFACE.length) return;
-    stop();
-    socket.off('data', look).off('close', stop).off('error', fail);
-    socket.pause();
-    socket.unshift(seen);
-    if (isHttp2) take(socket);
-    else {
-      keep(socket);
-      socket.resume();
-    }
-  };
-  socket.on('data', look).on('close', stop).on('error', fail);
-}
 
 export interface Http2Exchange {
   readonly stream: ServerHttp2Stream;

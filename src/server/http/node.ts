@@ -13,7 +13,7 @@ import { Body, type Flow } from './body.ts';
 import { drained } from './drained.ts';
 import { handle } from './handle.ts';
 import { firstHeader, joinedHeader, onlyHeader } from './header-list.ts';
-import { takeHttp2Away } from './http2.ts';
+import { takeHttp2Away } from './http2-connections.ts';
 import { closeGently, endGently } from './linger.ts';
 import {
   checkHeaders,

@@ -85,6 +85,14 @@ test('the package alone is enough, whatever the C library: no file is left behin
   assert.deepEqual(readdirSync(folders[1]!), []);
 });
 
+test('a patched binary, as the built package has it, needs no folder', {
+  skip: !isThere || DIGESTS[OWN]?.patched === undefined ? OWN : false,
+}, (t) => {
+  const root = temporaryDirectory(t);
+  writeFileSync(join(root, OWN), patchElf(readFileSync(join(FOLDER, OWN))));
+  assert.equal(loads(root, [join(root, 'missing')]), 'function');
+});
+
 test('without a folder for the patched copy there is a reason for each', {
   skip: refusal === undefined && 'the C library is new enough',
 }, (t) => {

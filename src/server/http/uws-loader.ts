@@ -1,6 +1,7 @@
-// Finds a loadable uWebSockets.js binary, or the reason why there is none. With an older C library that is a patched copy
-// (uws-patch.ts), which is made at each start: that takes some 25 ms, needs no script at installation, and leaves no file
-// that anyone could exchange. The digest is checked before a binary runs.
+// Finds a loadable uWebSockets.js binary, or the reason why there is none. The built package has binaries that are patched
+// for older C libraries (uws-patch.ts). From the sources and such a library, a patched copy is made at each start: that
+// takes some 25 ms, needs no script at installation, and leaves no file that anyone could exchange. The digest is checked
+// before a binary runs.
 
 import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
 import { hash, randomUUID } from 'node:crypto';
@@ -81,7 +82,8 @@ export function loadUwsFrom(folder: string, folders = FOLDERS): LoadedUws {
     const bytes = readFileSync(path);
     const found = hash('sha256', bytes, 'hex');
     const digests = DIGESTS[BINARY];
-    if (found !== digests?.published)
+    if (digests?.patched === found) return { uws: open(path) };
+    if (digests?.published !== found)
       return { reason: `uWebSockets.js is not loaded: ${path} is not the expected file (its SHA-256 is ${found})` };
     try {
       // Load the binary itself: the package's entry has other checks of its own.

@@ -8,7 +8,6 @@ import { answerBudget, type ByteBudget, requestBudget } from '../byte-budget.ts'
 import type { Services } from '../context.ts';
 import type { GrpcFront, GrpcOptions } from '../grpc/front.ts';
 import { grpcListener } from '../grpc/listen.ts';
-import { listenGrpc } from '../grpc/node/front.ts';
 import { grpcHandler } from '../grpc.ts';
 import { Cors } from '../http/cors.ts';
 import { refusal } from '../http/errors.ts';
@@ -101,7 +100,9 @@ export async function startListeners(starting: Starting, chosen: ChosenListener,
     httpPort: () => served.ports()?.http,
     readLong: (rpc, bytes) => served.bodies.readMessage(rpc, bytes),
   });
-  const front = config.singlePort ? await listenGrpc({ ...grpcOptions, otherwise: serve }, answerRpc) : undefined;
+  const front = config.singlePort
+    ? await (await grpcListener('node'))({ ...grpcOptions, otherwise: serve }, answerRpc)
+    : undefined;
   const { opened, drain } = drainsOf(starting);
   const http = await listenHttp(starting, chosen, options, serve, front);
   opened('HTTP', http);

@@ -92,7 +92,7 @@ class LanguageAnalyzer implements Analyzer {
     };
     // Lower-casing the Turkish capital I leaves a dot above, which nobody types in a query.
     const plain = toNfkc(text).toLowerCase().replaceAll('i\u0307', 'i');
-    const pattern = this.#apostropheJoins ? JOINED_WORDS : SPLIT_WORDS;
+    const pattern = wordPattern(this.#apostropheJoins);
     pattern.lastIndex = 0;
     for (let match = pattern.exec(plain); match !== null; match = pattern.exec(plain)) {
       const [run, bigrams, dictionary] = match;
@@ -114,8 +114,18 @@ const WORD = String.raw`[[\p{L}\p{N}]--${BIGRAM_CLASS}--${DICTIONARY_CLASS}]`;
 // Marks continue a word (the vowels of Devanagari are marks) and never begin one.
 const WORD_REST = String.raw`[[\p{L}\p{N}\p{M}]--${BIGRAM_CLASS}--${DICTIONARY_CLASS}]`;
 const SPLIT = `(${BIGRAM_CLASS}+)|(${DICTIONARY_CLASS}+)|${WORD}${WORD_REST}*`;
-const SPLIT_WORDS = new RegExp(SPLIT, 'gv');
-const JOINED_WORDS = new RegExp(`${SPLIT}(?:['’]${WORD}${WORD_REST}*)*`, 'gv');
+let splitWords: RegExp | undefined;
+let joinedWords: RegExp | undefined;
+
+/** Made when a text needs it: the classes cost a thread milliseconds, and the kernel scans most texts without them. */
+function wordPattern(apostropheJoins: boolean): RegExp {
+  if (apostropheJoins) {
+    joinedWords ??= new RegExp(`${SPLIT}(?:['’]${WORD}${WORD_REST}*)*`, 'gv');
+    return joinedWords;
+  }
+  splitWords ??= new RegExp(SPLIT, 'gv');
+  return splitWords;
+}
 
 /**
  * Maps words as they stand in texts to their terms, '' for stop words. Two generations: when the young one is full it

@@ -11,7 +11,7 @@ import { FUNCTION_WORDS, HAN_FUNCTION_WORDS, MEANT_ELSEWHERE, type QuestionLangu
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*/gu;
 const APOSTROPHES = /['’]/u;
-const HAN_RUN = new RegExp(`${BIGRAM_CLASS}+`, 'gv');
+let hanRun: RegExp | undefined;
 const HAN = /\p{Script=Han}/u;
 const KANA_OR_HANGUL = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 /** Function words by which a language other than the memory's is recognised. One may be a name. */
@@ -103,7 +103,8 @@ const HAN_LISTED_CHARS_MAX = Math.max(...[...HAN_LISTED].map((word) => [...word]
 function functionBigrams(question: string): Set<string> {
   const kept = new Set<string>();
   const dropped = new Set<string>();
-  for (const run of question.normalize('NFKC').match(HAN_RUN) ?? []) {
+  hanRun ??= new RegExp(`${BIGRAM_CLASS}+`, 'gv');
+  for (const run of question.normalize('NFKC').match(hanRun) ?? []) {
     const characters = [...run];
     const isContent = contentCharacters(characters);
     const isLone = (at: number): boolean => isContent[at] === true && !isContent[at - 1] && !isContent[at + 1];
