@@ -16,6 +16,7 @@ import type { RateLimiter } from './auth/rate-limit.ts';
 import type { CallExtras, Context, Services } from './context.ts';
 import { repliesPrefix } from './control/memories.ts';
 import { NeedsLeader } from './control/replica/needs-leader.ts';
+import { CopyGate, type CopyInUse } from './copy-gate.ts';
 import { Deadlines } from './deadlines.ts';
 import { errorWithoutFolders } from './folders.ts';
 import { headerText } from './header-text.ts';
@@ -98,7 +99,7 @@ export class Wrapper {
   readonly #repeats: boolean;
   readonly #secret: string | undefined;
   readonly #tracing: Tracing | undefined;
-  readonly #copy: CopyInUse | undefined;
+  readonly #copy: CopyGate | undefined;
   /** Running requests, for the drain. */
   #running = 0;
   #idle: (() => void) | undefined;
@@ -125,7 +126,7 @@ export class Wrapper {
     this.#repeats = parts.repeats === true;
     this.#secret = parts.secret;
     this.#tracing = parts.tracing;
-    this.#copy = parts.copy;
+    this.#copy = parts.copy && new CopyGate(parts.copy);
     this.#replies = new ReplyCache(parts.services.control, parts.services.clock);
   }
 
@@ -145,7 +146,7 @@ export class Wrapper {
       const admitting = this.#admission.admit(arrival, headers);
       // Waiting for nothing would cost each request a turn of the event loop's queue.
       const admitted = admitting instanceof Promise ? await admitting : admitting;
-      if (this.#copy !== undefined) requireHere(arrival, admitted);
+      this.#copy?.requireHere(arrival, admitted);
       if (arrival.operation.disclosure) headers['x-ai-disclosure'] = 'ai-generated';
       const { forward } = face;
       // A worker cannot wait for its own vectors, and sees no headers.
@@ -167,7 +168,7 @@ export class Wrapper {
       const output = await this.#run(arrival.operation, candidate, context);
       return { ok: true, reply: face.write(output, context.warnings), requestId, headers };
     } catch (caught) {
-      if (this.#isElsewhere(caught, arrival.operation)) {
+      if (this.#copy?.isElsewhere(caught, arrival.operation) === true) {
         code = PASSED_ON;
         return { ok: false, error: new EngineError('STO-E002'), isElsewhere: true, requestId, headers };
       }
@@ -194,25 +195,11 @@ export class Wrapper {
       throw new EngineError('AUT-E004', 'the token expired while the body arrived');
   }
 
-  /**
-   * When the copy became too old meanwhile, the owner of the control log may do a read again, and a change whose call was not sent:
-   * it is the last call of its request.
-   */
-  #isElsewhere(caught: unknown, { mutates, ofNode }: Operation): boolean {
-    if (this.#copy === undefined) return false;
-    if (caught instanceof NeedsLeader) return true;
-    if (!(caught instanceof EngineError) || caught.code !== 'STO-E002' || ofNode) return false;
-    if (mutates) return caught.isElsewhere;
-    return this.#copy.isTooOld(caught) || !this.#copy.mayBegin();
-  }
-
   /** STO-E002 while keys and memories may have changed elsewhere. */
   #requireOwner({ operation }: Arrival): void {
     if (this.#copy !== undefined) {
-      if (operation.onAnyNode !== false && (operation.needs === 'public' || this.#copy.mayBegin())) return;
-      if (operation.ofNode)
-        throw new EngineError('STO-E002', 'keys may have changed, and no other node can answer this');
-      throw new NeedsLeader('the copy of the control log is too old');
+      this.#copy.requireRecent(operation);
+      return;
     }
     const { lapsed } = this.#services.control;
     if (lapsed !== undefined && operation.needs !== 'public') throw new EngineError('STO-E002', lapsed);
@@ -389,24 +376,6 @@ export class Wrapper {
 
 /** The counters' code of a request that goes to another node. */
 const PASSED_ON = 'passed on';
-
-/** A node's copy of the control log. */
-export interface CopyInUse {
-  /** False while no request may begin with it. */
-  readonly mayBegin: () => boolean;
-  /** True for the refusal of a call that met too old a copy. It may be new again by now. */
-  readonly isTooOld: (error: EngineError) => boolean;
-}
-
-/**
- * Throws NeedsLeader for what only the server of the deployment can do: wait for vectors, which it makes, and change several partitions,
- * whose changes take turns in one process.
- */
-function requireHere(arrival: Arrival, { memory }: Admitted): void {
-  if (waitHeader(arrival) !== undefined) throw new NeedsLeader('the request waits for vectors');
-  if (arrival.operation.mutates && memory !== undefined && memory.partitions > 1)
-    throw new NeedsLeader('the change is of several partitions');
-}
 
 /** The parts of a request besides its body. */
 interface AskedFor {

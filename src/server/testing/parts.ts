@@ -29,6 +29,7 @@ import { randomId } from '../control/ids.ts';
 import { Keys, type NewKey } from '../control/keys.ts';
 import { Memories } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
+import type { CopyInUse } from '../copy-gate.ts';
 import { readHere } from '../documents/testing/read-here.ts';
 import { Embedders } from '../embedding/embedders.ts';
 import { LocalModels } from '../embedding/local-models.ts';
@@ -72,7 +73,7 @@ import { placementOf } from '../placement-of.ts';
 import { ProofKeys } from '../proofs/proof-keys.ts';
 import type { Shards } from '../shards.ts';
 import { SubjectRequests } from '../subject-requests/requests.ts';
-import { type Answer, type CopyInUse, Wrapper } from '../wrapper.ts';
+import { type Answer, Wrapper } from '../wrapper.ts';
 
 export const CONTROL_KEY = createSecretKey(Buffer.alloc(32, 7));
 const MASTER = MasterKey.of(Buffer.alloc(32, 5));
