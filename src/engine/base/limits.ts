@@ -333,6 +333,11 @@ export const REPLAY_TURN_MS = 50;
 export const STORE_RETRY_MS = 250;
 /** The longest pause between two attempts of a server to open its control log again. */
 export const STORE_REOPEN_MS_MAX = 30_000;
+/** How often the thread of an open log says that it runs, and after which silence its lease is not renewed any more. */
+export const LEASE_BEAT_MS = 1_000;
+export const LEASE_SILENT_MS = 30_000;
+/** The pause before the thread that renews leases is started again. */
+export const LEASE_THREAD_RETRY_MS = 100;
 /** The share of a lease by which its owner gives up a shard before the lease ends by the database's clock. */
 export const LEASE_MARGIN = 0.1;
 /** How often a node looks at the owners of the shards, and at once after it took one or gave one away. */

@@ -30,6 +30,8 @@ export interface StoredShards {
   readonly database: DatabaseOptions;
   /** Why the shard may not answer at the moment; undefined while it may. */
   readonly lapsed: (shard: number) => string | undefined;
+  /** The thread of the shard has ended. */
+  readonly ended: (shard: number) => void;
   /** Opens shards again whose logs take nothing any more. Returns a function that stops it. */
   readonly watch: (shards: Pick<ShardSet, 'shards' | 'open' | 'shut' | 'isOpen'>) => () => void;
 }

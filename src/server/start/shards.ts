@@ -72,6 +72,7 @@ export async function startShards(
         workers,
         entry: deps.entry ?? threadEntry('../shard-worker', import.meta.url),
         threads: deps.threads,
+        onEnded: stored?.ended,
       });
   lifecycle.opened('shards', () => pool.close(), { isBounded: true });
   if (stored !== undefined && opens === 'all') lifecycle.opened('watch over shards', stored.watch(pool));

@@ -15,6 +15,7 @@ import { type DatabaseOptions, openPostgresShard } from '../../engine/log/postgr
 import { type Config, SHARDS_DEFAULT } from '../config.ts';
 import { CONTROL_SHARD, controlStamp } from '../control/open.ts';
 import { keepCacheOf, nodeOf } from '../node-directory.ts';
+import { keepLeases } from '../store/kept-leases.ts';
 import { openStoredControl } from '../store/stored-control.ts';
 import { StoredKeyFiles } from '../store/stored-key-files.ts';
 import { storedShards } from '../store/stored-shards.ts';
@@ -62,7 +63,12 @@ export async function reachStore(starting: Starting, url: string): Promise<Reach
     node,
     leaseMs: config.storeLeaseMs,
     leases: leases.buffer,
+    isKept: true,
   };
+  lifecycle.opened(
+    'thread of leases',
+    keepLeases({ url, node, leaseMs: config.storeLeaseMs, leases: leases.buffer }, log),
+  );
   return { database, shards, stored: storedShards(place, leases, log), leases, waiting };
 }
 

@@ -12,6 +12,7 @@ export function storedShards(database: DatabaseOptions, leases: LeaseTable, log:
       leases.isHeld(shard) || leases.isGivenBack(shard)
         ? undefined
         : `the lease of shard ${shard} ended, and the database did not renew it`,
+    ended: (shard) => leases.leave(shard),
     watch: (shards) => {
       const busy = new Set<number>();
       // Shards of a worker that ended are opened by its next thread.

@@ -51,6 +51,8 @@ export interface PoolOptions extends OpeningOptions {
   readonly faults?: boolean | undefined;
   /** Default: a new thread for each start, which ends with it. */
   readonly threads?: Threads | undefined;
+  /** Called for each shard of a thread that has ended. */
+  readonly onEnded?: ((shard: number) => void) | undefined;
   /** Runs its argument after this many ms. Returns a function that cancels it. */
   readonly delay?: ((run: () => void, ms: number) => () => void) | undefined;
 }
@@ -322,6 +324,7 @@ class PoolWorker {
     const wasServing = this.#state === 'serving';
     const isClosed = this.#state === 'closed';
     this.opened.clear();
+    for (const shard of this.#shards) this.#options.onEnded?.(shard);
     const changes = [...this.#changes.values()];
     this.#changes.clear();
     for (const { kind, resolve, reject } of changes) {

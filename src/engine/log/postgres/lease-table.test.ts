@@ -39,6 +39,42 @@ test('a shard that is given back within its lease may still say what it answered
   assert.deepEqual(states()[0], [false, false]);
 });
 
+test('a keeper extends the lease of a token that is held, and of no other one', () => {
+  const table = LeaseTable.of(3);
+  const take = (token: number): void => {
+    table.begin(1);
+    table.hold(1, moment(), 60_000);
+    table.keep(1, token);
+  };
+  const ended = { steadyMs: moment().steadyMs - 60_000, dayMs: Date.now() - 60_000 };
+  take(7);
+  assert.deepEqual(table.kept(1_000), [{ shard: 1, token: 7 }]);
+  table.hold(1, ended, 1);
+  assert.equal(table.isHeld(1), false);
+  table.renewed({ shard: 1, token: 6 }, moment(), 60_000);
+  assert.equal(table.isHeld(1), false, 'of an earlier owner');
+  table.renewed({ shard: 1, token: 7 }, moment(), 60_000);
+  assert.equal(table.isHeld(1), true);
+  table.renewed({ shard: 1, token: 7 }, ended, 1);
+  assert.equal(table.isHeld(1), true, 'an answer that comes late shortens nothing');
+
+  table.giveBack(1);
+  table.renewed({ shard: 1, token: 7 }, moment(), 60_000);
+  table.lose({ shard: 1, token: 7 });
+  assert.deepEqual([table.isHeld(1), table.isLost(1), table.isGivenBack(1)], [false, false, true]);
+  assert.deepEqual(table.kept(1_000), []);
+
+  take(8);
+  table.lose({ shard: 1, token: 7 });
+  assert.deepEqual([table.isHeld(1), table.isLost(1)], [true, false]);
+  table.lose({ shard: 1, token: 8 });
+  assert.deepEqual([table.isHeld(1), table.isLost(1), table.isSpoiled(1)], [false, true, true]);
+  take(9);
+  assert.deepEqual([table.isHeld(1), table.isLost(1), table.isSpoiled(1)], [true, false, false]);
+  table.leave(1);
+  assert.deepEqual([table.isHeld(1), table.kept(1_000)], [true, []], 'it ends by itself');
+});
+
 test('a copy lags behind by the age of the oldest append that it lacks', () => {
   const table = LeaseTable.of(2);
   assert.deepEqual([table.lagMs(0), table.lagMs(1)], [0, 0]);

@@ -1,5 +1,5 @@
-// When the lease of each shard ends, in memory that all threads of a process share. The thread of a shard's log writes it, and
-// each thread that passes on an answer of the shard reads it once more: a process that was stopped meanwhile then says
+// When the lease of each shard ends, in memory that all threads of a process share. The thread of a shard's log writes it, and so does
+// the thread that renews leases (lease-keeper.ts); each thread that passes on an answer of the shard reads it once more: a process that was stopped meanwhile then says
 // nothing as an owner.
 //
 // A lease ends by the first of two clocks: the monotonic one, which nobody sets, and the one of the day, which goes on while the
@@ -8,12 +8,19 @@ import { assert } from '../../base/assert.ts';
 import { steadyMs, systemClock } from '../../base/clock.ts';
 
 /**
- * For each shard: the end in milliseconds of the monotonic clock, the end in milliseconds since 1970, a state, and since when the
- * copy on disk lacks appends.
+ * For each shard: the end in milliseconds of the monotonic clock, the end in milliseconds since 1970, a state, since when the copy on
+ * disk lacks appends, the token that the keeper renews or 0, and when the owner's thread last said that it runs.
  */
-const MEMBERS = 4;
+const MEMBERS = 6;
 const SPOILED = 1n;
 const GIVEN_BACK = 2n;
+const LOST = 3n;
+
+/** A lease to be renewed. */
+export interface KeptLease {
+  readonly shard: number;
+  readonly token: number;
+}
 
 export class LeaseTable {
   /** Plain data: it crosses threads without a copy. */
@@ -44,11 +51,65 @@ export class LeaseTable {
 
   /** The log of the shard takes nothing until it is opened again. */
   spoil(shard: number): void {
-    Atomics.store(this.#members, this.#at(shard) + 2, SPOILED);
+    Atomics.compareExchange(this.#members, this.#at(shard) + 2, 0n, SPOILED);
   }
 
+  /** True for a lost shard too. */
   isSpoiled(shard: number): boolean {
-    return Atomics.load(this.#members, this.#at(shard) + 2) === SPOILED;
+    const state = Atomics.load(this.#members, this.#at(shard) + 2);
+    return state === SPOILED || state === LOST;
+  }
+
+  /** Another node has taken the shard, or may have. */
+  isLost(shard: number): boolean {
+    return Atomics.load(this.#members, this.#at(shard) + 2) === LOST;
+  }
+
+  /** From now on the keeper renews the lease, as long as its owner's thread runs. */
+  keep(shard: number, token: number): void {
+    this.beat(shard);
+    Atomics.store(this.#members, this.#at(shard) + 4, BigInt(token));
+  }
+
+  /** The owner's thread runs. */
+  beat(shard: number): void {
+    Atomics.store(this.#members, this.#at(shard) + 5, BigInt(Math.floor(steadyMs(systemClock))));
+  }
+
+  /** The owner's thread has ended: its lease is not renewed any more. */
+  leave(shard: number): void {
+    Atomics.store(this.#members, this.#at(shard) + 4, 0n);
+  }
+
+  /** The leases that the keeper renews: of threads that have said within `silentMs` that they run. */
+  kept(silentMs: number): readonly KeptLease[] {
+    const sinceMs = steadyMs(systemClock) - silentMs;
+    const kept: KeptLease[] = [];
+    for (let shard = 0; shard * MEMBERS < this.#members.length; shard++) {
+      const token = this.#token(shard);
+      if (token !== 0 && Number(Atomics.load(this.#members, this.#at(shard) + 5)) >= sinceMs)
+        kept.push({ shard, token });
+    }
+    return kept;
+  }
+
+  /** The keeper has renewed the lease. It makes nothing of one that was given up meanwhile. */
+  renewed({ shard, token }: KeptLease, since: Moment, leaseMs: number): void {
+    const at = this.#at(shard);
+    const before = Atomics.load(this.#members, at);
+    const end = BigInt(Math.floor(since.steadyMs + leaseMs));
+    if (before === 0n || end <= before || this.#token(shard) !== token) return;
+    Atomics.store(this.#members, at + 1, BigInt(Math.floor(since.dayMs + leaseMs)));
+    // The owner may give it up at this moment.
+    Atomics.compareExchange(this.#members, at, before, end);
+  }
+
+  /** The keeper has found another owner. */
+  lose({ shard, token }: KeptLease): void {
+    if (this.#token(shard) !== token) return;
+    // Not one that its owner has just given back.
+    const before = Atomics.compareExchange(this.#members, this.#at(shard) + 2, 0n, LOST);
+    if (before !== GIVEN_BACK) this.end(shard);
   }
 
   /** The lease ends so many milliseconds after `since`. */
@@ -85,7 +146,12 @@ export class LeaseTable {
 
   /** The shard was lost. */
   end(shard: number): void {
+    this.leave(shard);
     Atomics.store(this.#members, this.#at(shard), 0n);
+  }
+
+  #token(shard: number): number {
+    return Number(Atomics.load(this.#members, this.#at(shard) + 4));
   }
 
   #dayEnd(at: number): number {
@@ -94,7 +160,7 @@ export class LeaseTable {
 
   #at(shard: number): number {
     const at = shard * MEMBERS;
-    assert(at >= 0 && at + 3 < this.#members.length, 'a shard is in the table of leases');
+    assert(at >= 0 && at + MEMBERS <= this.#members.length, 'a shard is in the table of leases');
     return at;
   }
 }

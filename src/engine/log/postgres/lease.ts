@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Row } from 'postgres';
 import { EngineError } from '../../base/errors.ts';
-import { DATABASE_CLOSING_MS, LEASE_MARGIN, SHARDS_MAX } from '../../base/limits.ts';
+import { DATABASE_CLOSING_MS, LEASE_BEAT_MS, LEASE_MARGIN, SHARDS_MAX } from '../../base/limits.ts';
 import { isSettledWithin } from '../../base/settled-within.ts';
 import { checkStamp, type LogStamp } from '../lmdb/stamp.ts';
 import type { Sequence } from '../log.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
-import { LeaseTable, type Moment, moment } from './lease-table.ts';
+import { type KeptLease, LeaseTable, type Moment, moment } from './lease-table.ts';
 
 export interface LeaseOptions {
   readonly stamp: LogStamp;
@@ -18,6 +18,8 @@ export interface LeaseOptions {
   readonly leaseMs: number;
   /** The table of leases of this process (lease-table.ts). Absent: no other thread asks. */
   readonly leases?: SharedArrayBuffer | undefined;
+  /** A keeper renews the leases of that table. Otherwise each lease renews itself, in the thread of its log. */
+  readonly isKept?: boolean | undefined;
 }
 
 /** The shard as its new owner finds it. */
@@ -67,8 +69,13 @@ export class Lease {
     this.#table.begin(stamp.shard);
     this.#sentMs = sent.steadyMs;
     this.#holdSince(sent);
-    // Each renewal is sent on time, whether or not the one before was answered.
-    this.#timer = setInterval(() => this.#renew(), options.leaseMs / 3);
+    if (options.isKept === true) {
+      this.#table.keep(stamp.shard, taken.token);
+      this.#timer = setInterval(() => this.#table.beat(stamp.shard), LEASE_BEAT_MS);
+    } else {
+      // Each renewal is sent on time, whether or not the one before was answered.
+      this.#timer = setInterval(() => this.#renew(), options.leaseMs / 3);
+    }
     this.#timer.unref();
   }
 
@@ -76,12 +83,13 @@ export class Lease {
   get lapsed(): string | undefined {
     if (this.#lost !== undefined) return this.#lost;
     if (this.#table.isHeld(this.#options.stamp.shard)) return undefined;
+    if (this.isLost) return takenAway(this.#options.stamp.shard);
     return `the lease of ${shardName(this.#options.stamp.shard)} ended, and the database did not renew it`;
   }
 
   /** True when another node has taken the shard, or may have: it never comes back. */
   get isLost(): boolean {
-    return this.#lost !== undefined;
+    return this.#lost !== undefined || this.#table.isLost(this.#options.stamp.shard);
   }
 
   /** For an append that the token refused. */
@@ -109,7 +117,10 @@ export class Lease {
 
   /** Gives the shard back, so that another node can take it at once. Failures are left to the end of the lease. */
   async release(): Promise<void> {
-    if (this.isLost) return;
+    if (this.isLost) {
+      clearInterval(this.#timer);
+      return;
+    }
     this.#table.giveBack(this.#options.stamp.shard);
     // A renewal that comes later finds no owner.
     this.#end('the shard was given back');
@@ -125,15 +136,14 @@ export class Lease {
   }
 
   #holdSince(sent: Moment): void {
-    this.#table.hold(this.#options.stamp.shard, sent, this.#options.leaseMs * (1 - LEASE_MARGIN));
+    this.#table.hold(this.#options.stamp.shard, sent, heldMs(this.#options.leaseMs));
   }
 
   async #renew(): Promise<void> {
     const { stamp, node, leaseMs } = this.#options;
     const sent = moment();
-    const renew = (sql: Sql): Promise<readonly Row[]> => sql`
-        UPDATE granary_shards SET expires_at = now() + ${leaseMs}::int8 * interval '1 millisecond'
-        WHERE shard = ${stamp.shard} AND token = ${this.taken.token} AND owner = ${node} RETURNING shard`;
+    const { token } = this.taken;
+    const renew = (sql: Sql) => renewLease(sql, { shard: stamp.shard, token, node, leaseMs });
     // Connections may die in silence, and would be given up later than the lease ends.
     const isAfresh = this.#unanswered > 0;
     this.#unanswered += 1;
@@ -151,6 +161,21 @@ export class Lease {
       this.#unanswered -= 1;
     }
   }
+}
+
+/** How long an owner answers after it asked for a lease. */
+export function heldMs(leaseMs: number): number {
+  return leaseMs * (1 - LEASE_MARGIN);
+}
+
+/** Resolves to no row when the shard is not this owner's any more. */
+export function renewLease(
+  sql: Sql,
+  { shard, token, node, leaseMs }: KeptLease & Pick<LeaseOptions, 'node' | 'leaseMs'>,
+): Promise<readonly Row[]> {
+  return sql`
+    UPDATE granary_shards SET expires_at = now() + ${leaseMs}::int8 * interval '1 millisecond'
+    WHERE shard = ${shard} AND token = ${token} AND owner = ${node} RETURNING shard`;
 }
 
 export function takenAway(shard: number): string {

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventually } from '../../../test/support/eventually.ts';
+import { testDatabase } from '../../../test/support/postgres.ts';
+import { FORMAT_VERSION } from '../../engine/log/format.ts';
+import { Database } from '../../engine/log/postgres/database.ts';
+import { Lease } from '../../engine/log/postgres/lease.ts';
+import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
+import { migrate } from '../../engine/log/postgres/migrate.ts';
+import { keepLeases } from './kept-leases.ts';
+
+const LEASE_MS = 3_000;
+
+test('a lease goes on while the thread of its log is busy', async (t) => {
+  const found = await testDatabase(t);
+  if (found === undefined) return;
+  const { url } = found;
+  const database = await Database.open(url);
+  t.after(() => database.close());
+  await migrate(database, 1);
+  const leases = LeaseTable.of(1).buffer;
+  const place = { node: 'a', leaseMs: LEASE_MS, leases };
+  const restMs = async (): Promise<number> => {
+    const [row] = await database.ask(
+      (sql) => sql`SELECT extract(epoch FROM expires_at - now()) * 1000 AS rest FROM granary_shards WHERE shard = 0`,
+    );
+    return Number(row?.['rest']);
+  };
+  const stamp = { shard: 0, shards: 1, formatVersion: FORMAT_VERSION };
+  const lease = await Lease.take(database, { ...place, stamp, isKept: true });
+  const end = keepLeases({ ...place, url }, { error: assert.ifError });
+  t.after(end);
+  const atFirstMs = await restMs();
+  await eventually('it is renewed', async () => (await restMs()) > atFirstMs);
+  // This thread does nothing else for two leases.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * LEASE_MS);
+  assert.equal(lease.lapsed, undefined);
+  assert.ok((await restMs()) > 0);
+  await lease.release();
+  assert.match(lease.lapsed ?? '', /given back/);
+});
