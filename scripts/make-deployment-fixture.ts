@@ -1,7 +1,7 @@
 // Writes a data directory as a fixture, with the answers to questions about it: test/fixtures/deployments/NAME.br and .json.
 // It asks over HTTP alone, so it works with the program of an earlier commit too:
 //
-//   node scripts/make-deployment-fixture.ts --name log-6 --log 6 --control 3 --segments 7 [--program OLD/src/cli/main.ts]
+//   node scripts/make-deployment-fixture.ts --name log-7 --log 7 --control 3 --segments 8 [--program OLD/src/cli/main.ts]
 //
 // The last write stays in the write-ahead files, as after a crash, where the program has any.
 import { spawn } from 'node:child_process';
