@@ -1,4 +1,4 @@
-// Runs the suite on every transport: an engine, shards without and with threads, both HTTP listeners, gRPC.
+// Runs the suite on every transport: an engine, shards with threads, both HTTP listeners, gRPC.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { NO_POSTGRES } from '../support/postgres.ts';
@@ -13,7 +13,7 @@ import { REMOVAL } from './cases/removal.ts';
 import { STAGES } from './cases/stages.ts';
 import { VERSIONS } from './cases/versions.ts';
 import type { Target } from './driver.ts';
-import { directTarget, engineTarget, threadsTarget } from './engine-driver.ts';
+import { engineTarget, threadsTarget } from './engine-driver.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { grpcTarget } from './grpc-driver.ts';
 import { HttpClient } from './http-client.ts';
@@ -41,37 +41,30 @@ async function overGrpc(partitions: number, workers: '0' | '1' = '1'): Promise<T
   return grpcTarget(`gRPC, ${workers} workers`, client, new HttpClient(http, key), partitions);
 }
 
-/** The data lie in a database. */
-function storedServer(): Promise<TestServer> {
-  const running = SERVERS.get('store') ?? startTestServer({ shards: '4', workers: '1' }, { onPostgres: true });
-  SERVERS.set('store', running);
-  return running;
-}
-
-async function onPostgres(): Promise<Target> {
-  const { http, grpc, key } = await storedServer();
-  return grpcTarget('gRPC, on PostgreSQL', GrpcClient.open(grpc, key), new HttpClient(http, key), 2);
-}
-
-/** A node that answers by a copy of the control log, and passes on what that is not enough for. */
-async function byCopy(): Promise<Target> {
+/**
+ * A node that answers by a copy of the control log, and passes on what that is not enough for. Its data lie in a database,
+ * whose shards it shares with the node that owns the log.
+ */
+async function byCopy(partitions: number): Promise<Target> {
   const running = startTestServer({ shards: '4', workers: '1' }, { throughCopy: true });
   SERVERS.set('copy', running);
   const { http, key } = await running;
-  return httpTarget('HTTP, by a copy of the control log', new HttpClient(http, key), 1);
+  return httpTarget('HTTP, by a copy of the control log', new HttpClient(http, key), partitions);
 }
 
-/** Each target distinguishes something. Threads with one partition are what gRPC and HTTP with one partition ask. */
+/**
+ * Each target distinguishes something. Threads with one partition are what gRPC and HTTP with one partition ask. gRPC asks the
+ * same of a database as HTTP.
+ */
 const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   engine: engineTarget,
-  'direct shards': () => directTarget({ shards: 4, partitions: 3 }),
-  'threads, 4 partitions': () => threadsTarget({ shards: 4, workers: 2, partitions: 4 }),
+  'threads, 3 partitions': () => threadsTarget({ shards: 4, workers: 2, partitions: 3 }),
   gRPC: () => overGrpc(1),
   'gRPC without worker threads, 2 partitions': () => overGrpc(2, '0'),
   'HTTP on uWebSockets.js': () => overHttp('uws', 1),
   'HTTP on node:http, 2 partitions': () => overHttp('node', 2),
   ...(NO_POSTGRES === undefined
-    ? { 'gRPC, 2 partitions, on PostgreSQL': onPostgres, 'HTTP, by a copy of the control log': byCopy }
+    ? { 'HTTP, 2 partitions, on PostgreSQL, by a copy of the control log': () => byCopy(2) }
     : {}),
 };
 

@@ -1,5 +1,5 @@
-// The suite's calls on an engine: direct, through shards without threads, and through worker threads. Names and
-// defaults, which the server normally handles, are reimplemented from the contract.
+// The suite's calls on an engine: direct, and through shards in worker threads. Names and defaults, which the server normally
+// handles, are reimplemented from the contract.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,6 @@ import { recall } from '../../src/server/operations/recall/recall.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
 import { CALL_ROWS, type Method } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
-import { directShard } from '../../src/shards/transport/direct.ts';
 import type { EngineOptions } from '../../src/shards/transport/engine-door.ts';
 import { ShardPool } from '../../src/shards/transport/pool.ts';
 import { migratedDatabase, ON_POSTGRES } from '../support/store.ts';
@@ -43,7 +42,6 @@ import { hitsOf } from './http-driver.ts';
 type In<M extends keyof MemoryCalls> = MemoryCalls[M]['input'];
 type Out<M extends keyof MemoryCalls> = MemoryCalls[M]['output'];
 type Call = <M extends keyof MemoryCalls>(method: M, context: CallContext, input: In<M>) => Promise<Out<M>>;
-type Shape = { readonly shards: number; readonly partitions: number };
 
 const MASTER = Buffer.alloc(32, 9);
 /** Longer than a run. */
@@ -91,18 +89,6 @@ export async function engineTarget(): Promise<Target> {
   };
   return targetOf('engine', 1, call, async () => {
     await engine.close();
-    rmSync(root, { recursive: true });
-  });
-}
-
-/** Shards without threads. */
-export async function directTarget({ shards, partitions }: Shape): Promise<Target> {
-  const root = newRoot();
-  const options = await optionsIn(root, shards);
-  const engines = await Promise.all(Array.from({ length: shards }, (_, shard) => openEngine(options(shard))));
-  const callers = engines.map((engine, shard) => directShard(shard, engine));
-  return routedTarget(`direct, ${partitions} of ${shards} shards`, partitions, callers, async () => {
-    for (const engine of engines) await engine.close();
     rmSync(root, { recursive: true });
   });
 }
