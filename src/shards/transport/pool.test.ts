@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { USED_THREADS } from '../../../test/support/used-threads.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { GROUP_WRITES_MAX, RESTART_DELAY_MIN_MS } from '../../engine/base/limits.ts';
 import { KeyStore } from '../../engine/keys/key-store.ts';
@@ -31,6 +32,9 @@ const optionsIn =
     indexHeapBytes: 1 << 20,
   });
 
+/** Of a test with a gate: a thread knows the gate that was there when it started. */
+const NEW_THREADS = { threads: undefined };
+
 /** Two workers for four shards. A restart waits until the test lets it happen. */
 async function setUp(t: TestContext, options: Partial<PoolOptions> = {}) {
   const restarts: { run: () => void; ms: number }[] = [];
@@ -48,6 +52,7 @@ async function setUp(t: TestContext, options: Partial<PoolOptions> = {}) {
     engineOptions: optionsIn(engineFolder()),
     log: { info: log, error: log },
     faults: true,
+    threads: USED_THREADS,
     delay: (run, ms) => {
       restarts.push({ run, ms });
       return () => restarts.splice(0);
@@ -152,7 +157,7 @@ test('shards are opened and shut while the others serve, and a lapsed one answer
 
 test('a read that arrives while a group is written is answered before the next group', async (t) => {
   const gate = new Gate();
-  const { pool } = await setUp(t);
+  const { pool } = await setUp(t, NEW_THREADS);
   await addOne(pool, 0, 'before');
   const answered: string[] = [];
   gate.close();
@@ -272,7 +277,7 @@ test('draining answers pending calls and takes no new ones; closing ends the thr
 test('closing answers the calls that have begun, and refuses those that have not', async (t) => {
   const gate = new Gate();
   const engineOptions = optionsIn(engineFolder(), (shard) => (shard === 2 ? 'late' : `shard-${shard}`));
-  const { pool } = await setUp(t, { engineOptions });
+  const { pool } = await setUp(t, { ...NEW_THREADS, engineOptions });
   await addOne(pool, 2, 'x');
   gate.close();
   const adds = Array.from({ length: GROUP_WRITES_MAX + 1 }, (_, at) => {
