@@ -1,7 +1,7 @@
 // `node scripts/run-tests.ts [FLAGS of node's test runner] GLOB…`: runs test files, several in a process, as one run of
 // node's test runner, which prints all results and their sums. `--long=only` and `--long=none` choose among the files
 // of the globs; `--store=postgres` gives servers databases, and without globs takes the files of stored-tests.ts, with `--part`
-// a part of them; `--cpu` prints CPU times. `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests
+// a part of them; `--with-stored-part` runs that part as well as the files of the globs; `--cpu` prints CPU times. `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests
 // among them cover. To run one file, give it to `node --test`. Processes and threads that tests start run the built
 // program, which starts in half the time of the sources.
 import { spawn } from 'node:child_process';
@@ -119,6 +119,15 @@ const SHARING: readonly (readonly [folder: string, files: number])[] = [
   ['src/', 40],
 ];
 
+/** Test files that share a process. */
+interface Group {
+  readonly files: readonly string[];
+  /** Coverage by them counts. */
+  readonly covers: boolean;
+  /** Their servers have databases, and those of the other groups have none. */
+  readonly isStored: boolean;
+}
+
 /** In the order of their starts: long ones first, so that the last ones to end are short. */
 function groupsOf(files: readonly string[]): readonly (readonly string[])[] {
   const alone = ALONE.filter((file) => files.includes(file)).map((file) => [file]);
@@ -135,13 +144,38 @@ function parted(files: readonly string[], size: number): readonly (readonly stri
   return Array.from({ length: Math.ceil(files.length / size) }, (_, i) => files.slice(i * size, (i + 1) * size));
 }
 
+/** How many files of the stored part share a process: they take as long as long ones. */
+const STORED_SHARING = 3;
+
 /**
- * Writes the file that runs a group, and its coverage if `covers`. The runner starts files in the order of their names.
+ * The groups of a run, in the order of their starts. Files whose coverage counts share no process with others, which would
+ * only take longer.
  */
-function entryOf(group: readonly string[], i: number, folder: string, covers: boolean): string {
-  const entry = join(folder, `${String(i).padStart(3, '0')}-${group[0]?.replaceAll('/', '-')}.mjs`);
+function allGroups(
+  files: readonly string[],
+  covered: ReadonlySet<string>,
+  storedPart: readonly string[],
+): readonly Group[] {
+  const groups = [false, true].flatMap((covers) =>
+    groupsOf(files.filter((file) => covered.has(file) === covers)).map((group) => ({
+      files: group,
+      covers,
+      isStored: false,
+    })),
+  );
+  const stored = parted(storedPart, STORED_SHARING).map((group) => ({ files: group, covers: false, isStored: true }));
+  const long = groups.filter((group) => group.files.some((file) => isLong(file) || ALONE.includes(file)));
+  return [...long, ...stored, ...groups.filter((group) => !long.includes(group))];
+}
+
+/** Writes the file that runs a group. The runner starts files in the order of their names. */
+function entryOf({ files, covers, isStored }: Group, i: number, folder: string): string {
+  const entry = join(folder, `${String(i).padStart(3, '0')}-${files[0]?.replaceAll('/', '-')}.mjs`);
+  const settings = isStored ? `process.env.TEST_STORE = 'postgres';\n` : '';
   const coverage = covers ? `import '${support('coverage.ts')}';\n` : '';
-  const code = `import { runFiles } from '${support('group.ts')}';\nawait runFiles(${JSON.stringify(group)});\n`;
+  const prefix = JSON.stringify(isStored ? 'on PostgreSQL: ' : '');
+  // Modules of tests read the settings when they are loaded, which group.ts does later.
+  const code = `import { runFiles } from '${support('group.ts')}';\n${settings}await runFiles(${JSON.stringify(files)}, ${prefix});\n`;
   writeFileSync(entry, `${coverage}${code}`);
   return entry;
 }
@@ -234,7 +268,7 @@ async function startPostgres(): Promise<object> {
 
 for (const path of [...ALONE, ...LONG])
   if (!existsSync(join(ROOT, path))) throw new Error(`scripts/run-tests.ts names ${path}, which is not there`);
-const OWN_FLAG = /^--(cpu$|coverage$|part$|long=|store=)/;
+const OWN_FLAG = /^--(cpu$|coverage$|part$|with-stored-part$|long=|store=)/;
 const words = process.argv.slice(2);
 const flags = words.filter((word) => word.startsWith('--'));
 const store = flags.find((flag) => flag.startsWith('--store='))?.slice('--store='.length);
@@ -252,14 +286,10 @@ const grouped = files.filter((file) => !isSelection && !usesSnapshots(file));
 
 const folder = mkdtempSync(join(tmpdir(), 'granary-tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const covered = flags.includes('--coverage') || process.env['TEST_COVERAGE'] === '1' ? quickTests() : new Set();
+const covered = flags.includes('--coverage') || process.env['TEST_COVERAGE'] === '1' ? quickTests() : new Set<string>();
 const showsCoverage = grouped.some((file) => covered.has(file));
-// Files whose coverage counts share no process with others, which would only take longer.
-const entries = [false, true]
-  .flatMap((covers) =>
-    groupsOf(grouped.filter((file) => covered.has(file) === covers)).map((group) => ({ group, covers })),
-  )
-  .map(({ group, covers }, i) => entryOf(group, i, folder, covers));
+const storedPart = flags.includes('--with-stored-part') ? globSync(STORED_PART, { cwd: ROOT }).toSorted() : [];
+const entries = allGroups(grouped, covered, storedPart).map((group, i) => entryOf(group, i, folder));
 const showsCpu = flags.includes('--cpu');
 const cpuFile = join(folder, 'cpu.ndjson');
 const coverageFolder = join(folder, 'coverage');
@@ -280,8 +310,8 @@ const runner = spawn(
       ...process.env,
       TEST_BUILD: built,
       ...(showsCpu ? { TEST_CPU_FILE: cpuFile } : {}),
-      ...(isStored ? { TEST_STORE: 'postgres' } : {}),
       ...(offersPostgres ? { TEST_POSTGRES_SOCKET: postgresSocket } : {}),
+      ...(isStored ? { TEST_STORE: 'postgres' } : {}),
       TEST_COVERAGE_FOLDER: coverageFolder,
     },
   },

@@ -17,14 +17,14 @@ const CPU_FILE = process.env['TEST_CPU_FILE'];
 /** Of `/proc/PID/stat`, everywhere in Linux. */
 const TICK_MS = 10;
 
-/** Files are relative to the root. */
-export async function runFiles(files: readonly string[]): Promise<void> {
+/** Files are relative to the root. `prefix`: before their names, in what is printed. */
+export async function runFiles(files: readonly string[], prefix = ''): Promise<void> {
   record('the starts of processes', 0);
   for (const [i, file] of files.entries()) {
     const before = cpuMs();
     beginsFile();
-    await runFile(file, i === files.length - 1);
-    record(file, before);
+    await runFile(file, prefix, i === files.length - 1);
+    record(`${prefix}${file}`, before);
   }
 }
 
@@ -43,13 +43,13 @@ function cpuMs(): number {
 }
 
 /** The last file of its process may leave it changed. */
-async function runFile(file: string, isLast: boolean): Promise<void> {
+async function runFile(file: string, prefix: string, isLast: boolean): Promise<void> {
   const variables = { ...process.env };
   const clocks = clocksOf();
   const cwd = process.cwd();
   let suite: { readonly passed?: boolean } = {};
   // Resolves when its tests and hooks have ended.
-  await describe(file, async (context: SuiteContext) => {
+  await describe(`${prefix}${file}`, async (context: SuiteContext) => {
     suite = context;
     await import(pathToFileURL(resolve(ROOT, file)).href);
   });
@@ -59,7 +59,7 @@ async function runFile(file: string, isLast: boolean): Promise<void> {
   const isMocked = !isLast && clocksOf().some((clock, i) => clock !== clocks[i]);
   if (suite.passed === true && changed.length === 0 && !isAway && !isMocked) return;
   // Node's sums count tests alone: not a suite whose hook fails, and not one that cannot be loaded.
-  await test(`the file ${file}`, () => {
+  await test(`the file ${prefix}${file}`, () => {
     assert.deepEqual(changed, [], 'it leaves variables changed for the files after it');
     assert.ok(!isAway, 'it leaves another working directory for the files after it');
     assert.ok(!isMocked, 'it leaves a mocked clock for the files after it');
