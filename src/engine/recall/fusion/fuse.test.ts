@@ -27,6 +27,25 @@ test('a recall by structure alone gives score 1, newest first, then by hash', ()
   assert.deepEqual([hits[0]!.score, hits[0]!.breakdown.final, hits[0]!.breakdown.bm25], [1, 1, 0]);
 });
 
+test('a limit cuts the ranking and changes no hit, with many equal scores', () => {
+  const scored = fc.record({ words: fc.integer({ min: 0, max: 5 }), createdAtMs: fc.integer({ min: 0, max: 3 }) });
+  const lists = fc.array(scored, { minLength: 1, maxLength: 250 });
+  fc.assert(
+    fc.property(lists, fc.integer({ min: 1, max: 120 }), fc.boolean(), (list, limit, structural) => {
+      const some = list.map(({ words, createdAtMs }, i) =>
+        candidate(i.toString().padStart(3, '0'), { bm25: words, createdAtMs, structural: i % 3 === 0 }),
+      );
+      const all = fuse(some, { ...asked, structural, limit: some.length + 100 });
+      const expected = some.toSorted(
+        (a, b) => b.bm25! - a.bm25! || b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1),
+      );
+      if (!structural) assert.equal(order(all), order(expected.map((one) => ({ candidate: one }))));
+      assert.deepEqual(fuse(some, { ...asked, structural, limit }), all.slice(0, limit));
+    }),
+    { numRuns: runs(50) },
+  );
+});
+
 test('a recall by words alone gives the share of the best BM25, and nothing for the context', () => {
   const turn = { turnFlags: 31, session: 1, before: { ordinal: 1, bm25: 9 }, after: undefined };
   const some = [

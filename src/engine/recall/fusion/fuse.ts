@@ -35,16 +35,21 @@ export function fuse<C extends Partitioned>(
   query: FusedQuery,
   covered: (candidate: C) => number = () => 0,
 ): Fused<C>[] {
-  const inText = query.query === undefined ? [] : candidates.filter(isInTextLeg);
+  const inText = query.query === undefined ? [] : allThat(candidates, isInTextLeg);
   const coveredOnce = once(covered);
   const text = query.wordsOnly === true ? wordsAlone(inText) : textLeg(inText, coveredOnce);
   const isMixed = query.query !== undefined && query.structural;
   const ranked = isMixed
     ? fuseLegs(candidates, query, text)
     : inText.length > 0
-      ? bestOf(text.scored, query.limit).map((one, i) => alone(one, text, i))
-      : bestOf(candidates.map(structurally), query.limit).map(structuralOnly);
+      ? bestOf(inText, text.scores, query.limit).map((one, i) => alone(one, text, i))
+      : bestOf(candidates, new Float64Array(candidates.length).fill(1), query.limit).map(structuralOnly);
   return withRanks(withRelevance(ranked, text, coveredOnce), inText);
+}
+
+/** The list itself if all its members pass, as they mostly do. */
+function allThat<C>(list: readonly C[], passes: (one: C) => boolean): readonly C[] {
+  return list.every(passes) ? list : list.filter(passes);
 }
 
 /** The best by words is asked for twice. */
@@ -62,14 +67,14 @@ function withRelevance<C extends Candidate>(
   text: ScoredLeg<C>,
   covered: (candidate: C) => number,
 ): readonly Fused<C>[] {
-  const { scored } = text;
-  if (hits.length === 0 || scored.length === 0) return hits;
-  const attained = new Float64Array(scored.length);
+  const { candidates, scores } = text;
+  if (hits.length === 0 || candidates.length === 0) return hits;
+  const attained = new Float64Array(candidates.length);
   let bestCosine: number | undefined;
   let first: C | undefined;
-  for (let i = 0; i < scored.length; i++) {
-    const { candidate, score } = scored[i]!;
-    attained[i] = text.attained(candidate, score);
+  for (let i = 0; i < candidates.length; i++) {
+    const candidate = candidates[i]!;
+    attained[i] = text.attained(candidate, scores[i]!);
     const { cosine, bm25 = 0 } = candidate;
     if (cosine !== undefined && (bestCosine === undefined || cosine > bestCosine)) bestCosine = cosine;
     if (bm25 > (first?.bm25 ?? 0) || (first !== undefined && bm25 === first.bm25 && newestFirst(candidate, first) < 0))
@@ -94,8 +99,17 @@ interface Scored<C> {
   readonly score: number;
 }
 
+/** A loop, because Float64Array.from takes several times as long. */
+function scoresOf<C>(candidates: readonly C[], scoreOf: (candidate: C) => number): Float64Array {
+  const scores = new Float64Array(candidates.length);
+  for (let i = 0; i < scores.length; i++) scores[i] = scoreOf(candidates[i]!);
+  return scores;
+}
+
 interface ScoredLeg<C> {
-  readonly scored: readonly Scored<C>[];
+  readonly candidates: readonly C[];
+  /** Of the candidates, in their order. */
+  readonly scores: Float64Array;
   score(candidate: C): number;
   /** The share of the highest possible score of its kind that a candidate with this score has. */
   attained(candidate: C, score: number): number;
@@ -109,7 +123,8 @@ function isInTextLeg({ bm25, cosine, outsideText }: Candidate): boolean {
 function textLeg<C extends Partitioned>(candidates: readonly C[], covered: (candidate: C) => number): ScoredLeg<C> {
   const leg = new TextLeg(candidates, covered);
   return {
-    scored: candidates.map((candidate) => ({ candidate, score: leg.score(candidate) })),
+    candidates,
+    scores: scoresOf(candidates, (candidate) => leg.score(candidate)),
     score: (candidate) => leg.score(candidate),
     attained: (candidate, score) => leg.attained(candidate, score),
     terms: (candidate) => leg.terms(candidate),
@@ -122,16 +137,13 @@ function wordsAlone<C extends Candidate>(candidates: readonly C[]): ScoredLeg<C>
   const best = candidates.reduce((most, candidate) => Math.max(most, wordsOf(candidate)), 0);
   const scoreOf = (candidate: C): number => (best === 0 ? 0 : wordsOf(candidate) / best);
   return {
-    scored: candidates.map((candidate) => ({ candidate, score: scoreOf(candidate) })),
+    candidates,
+    scores: scoresOf(candidates, scoreOf),
     score: scoreOf,
     // As the text leg would score its words alone.
     attained: (candidate, score) => (score * WEIGHTS.bm25) / mostByWords(candidate.turn !== undefined),
     terms: (candidate) => ({ ...NO_TERMS, bm25: scoreOf(candidate) }),
   };
-}
-
-function structurally<C extends Candidate>(candidate: C): Scored<C> {
-  return { candidate, score: 1 };
 }
 
 function structuralOnly<C extends Candidate>({ candidate, score }: Scored<C>): Fused<C> {
@@ -154,7 +166,7 @@ function breakdownOf(terms: Omit<RecallBreakdown, 'rrf' | 'final'>, rrf: number,
 function fuseLegs<C extends Candidate>(candidates: readonly C[], query: FusedQuery, text: ScoredLeg<C>): Fused<C>[] {
   // A leg without results still counts, so the first of the other leg gets half of the maximum.
   const legs: readonly (readonly C[])[] = [
-    bestOf(text.scored, text.scored.length).map(({ candidate }) => candidate),
+    bestOf(text.candidates, text.scores, text.candidates.length).map(({ candidate }) => candidate),
     candidates.filter((candidate) => candidate.structural === true).sort(newestFirst),
   ];
   const sums = new Map<C, number>();
@@ -162,23 +174,53 @@ function fuseLegs<C extends Candidate>(candidates: readonly C[], query: FusedQue
     leg.forEach((candidate, i) => {
       sums.set(candidate, (sums.get(candidate) ?? 0) + 1 / (RRF_K + i + 1));
     });
-  const scored = [...sums].map(([candidate, rrf]) => ({
-    candidate,
-    rrf,
-    score: Math.min(1, (rrf * (RRF_K + 1)) / legs.length),
-  }));
-  const inText = new Set(text.scored.map(({ candidate }) => candidate));
-  return bestOf(scored, query.limit).map(({ candidate, score, rrf }) => ({
-    candidate,
-    score,
-    rrfScore: rrf,
-    breakdown: { ...(inText.has(candidate) ? text.terms(candidate) : NO_TERMS), rrf, final: score },
-  }));
+  const scores = scoresOf([...sums.values()], (rrf) => Math.min(1, (rrf * (RRF_K + 1)) / legs.length));
+  const inText = new Set(text.candidates);
+  return bestOf([...sums.keys()], scores, query.limit).map(({ candidate, score }) => {
+    const rrf = sums.get(candidate)!; // one of its keys
+    const terms = inText.has(candidate) ? text.terms(candidate) : NO_TERMS;
+    return { candidate, score, rrfScore: rrf, breakdown: { ...terms, rrf, final: score } };
+  });
 }
 
-function bestOf<C extends Candidate, S extends Scored<C>>(scored: readonly S[], limit: number): S[] {
+/** With more hits than this, sorting all candidates is quicker than inserting the best one by one. */
+const INSERTED_MAX = 100;
+
+/** The `limit` best candidates, best first. */
+function bestOf<C extends Candidate>(candidates: readonly C[], scores: Float64Array, limit: number): Scored<C>[] {
   if (limit < 1) return [];
-  return scored.toSorted((a, b) => b.score - a.score || newestFirst(a.candidate, b.candidate)).slice(0, limit);
+  if (limit <= INSERTED_MAX) return insertedBest(candidates, scores, limit);
+  const all = candidates.map((candidate, i): Scored<C> => ({ candidate, score: scores[i]! }));
+  return all.sort((a, b) => b.score - a.score || newestFirst(a.candidate, b.candidate)).slice(0, limit);
+}
+
+/** Most candidates are compared with the last of the best alone, and get no object. */
+function insertedBest<C extends Candidate>(candidates: readonly C[], scores: Float64Array, limit: number): Scored<C>[] {
+  const best: Scored<C>[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < scores.length; i++) {
+    const score = scores[i]!;
+    if (score < last) continue;
+    const candidate = candidates[i]!;
+    let low = 0;
+    let high = best.length;
+    // Legs mostly bring their best candidates first.
+    if (high > 0 && !isBefore(candidate, score, best[high - 1]!)) low = high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isBefore(candidate, score, best[middle]!)) high = middle;
+      else low = middle + 1;
+    }
+    if (low === limit) continue;
+    if (best.length === limit) best.pop();
+    best.splice(low, 0, { candidate, score });
+    if (best.length === limit) last = best[limit - 1]!.score;
+  }
+  return best;
+}
+
+function isBefore<C extends Candidate>(candidate: C, score: number, other: Scored<C>): boolean {
+  return score === other.score ? newestFirst(candidate, other.candidate) < 0 : score > other.score;
 }
 
 /** Adds each hit's rank by BM25, from 1. Ties are ranked newest first, then by hash. */
