@@ -1,6 +1,6 @@
 // The ids of a recall record. Every recall waits for them, so the JSON that is hashed is written as bytes into one buffer
 // of the thread: as texts it would be most of what a recall leaves to the garbage collector.
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { EXCLUSION_REASONS } from './exclusions.ts';
 import {
   BREAKDOWN_FIELDS,
@@ -46,14 +46,13 @@ export function recallIds(
   writeResults(kept.results);
   member('],"timestamp":', kept.timestamp);
   ascii('}');
-  const id = hash('sha256', text.subarray(0, end), 'hex');
-  if (names === undefined) return { id, rest: '' };
+  if (names === undefined) return { id: hash('sha256', text.subarray(0, end), 'hex'), rest: '' };
+  // Most of the text is before the query, and the same in both.
+  const before = createHash('sha256').update(text.subarray(0, queryAt));
+  const ofRest = before.copy();
+  const id = before.update(text.subarray(queryAt, end)).digest('hex');
   const nameless = Buffer.from(JSON.stringify(shownQuery(kept, undefined)));
-  const shift = nameless.length - (queryEnd - queryAt);
-  room(shift);
-  text.copyWithin(queryEnd + shift, queryEnd, end);
-  text.set(nameless, queryAt);
-  return { id, rest: hash('sha256', text.subarray(0, end + shift), 'hex') };
+  return { id, rest: ofRest.update(nameless).update(text.subarray(queryEnd, end)).digest('hex') };
 }
 
 function writeExcluded({ grains, reasons }: KeptRecall['excluded']): void {
