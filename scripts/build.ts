@@ -149,6 +149,7 @@ export const BUNDLED: readonly string[] = [
   'prom-client',
   'tdigest',
   'bintrees',
+  'typebox',
 ];
 
 function isBundled(name: string): boolean {

@@ -1,7 +1,6 @@
 // Language models: chooses the model of a role, and asks it for one step. This file decides by the policy of the memory
 // which texts leave, and bounds the time and the length of a provider's answer.
 
-import type * as Compiler from 'typebox/schema';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
@@ -11,6 +10,7 @@ import {
   MODEL_STREAMS_MAX,
 } from '../../engine/base/limits.ts';
 import { onDemand } from '../../engine/base/on-demand.ts';
+import type * as Compiler from '../operations/schema-compiler.ts';
 import { type ClientOptions, type ClientPart, clientOf, clientRequest, type ModelClient } from './clients.ts';
 import { echo, echoText } from './echo.ts';
 import { destinationOf, type HasGrants } from './egress.ts';
@@ -53,7 +53,7 @@ export interface GeneratedText {
 }
 
 /** Compiles a schema that an answer must fit. */
-const compiler = onDemand<typeof Compiler>(import.meta.url, 'typebox/schema');
+const compiler = onDemand<typeof Compiler>(import.meta.url, '../operations/schema-compiler');
 
 export class LanguageModels {
   readonly #providers: Choosing;

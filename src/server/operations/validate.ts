@@ -1,11 +1,11 @@
 // Validates an operation's input against its schema and throws the contract's codes: VAL-E003 (422) for a missing or
 // mistyped member, VAL-E001 (400) for one out of range, VAL-E004 for bad paging. Errors use the caller's member names.
-import type * as Compiler from 'typebox/schema';
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
 import { onDemand } from '../../engine/base/on-demand.ts';
 import { formNamesOf } from './name-form.ts';
 import { toSnake } from './names.ts';
+import type * as Compiler from './schema-compiler.ts';
 import type { Static, TSchema } from './type.ts';
 
 /** Paging members, whose errors are VAL-E004. */
@@ -21,8 +21,8 @@ interface SchemaError {
 /** Returns `value` as the schema's type, its names in NFC, or throws EngineError. */
 export type Validate<S extends TSchema> = (value: unknown) => Static<S>;
 
-/** Loaded on first use: TypeBox's compiler is 235 modules, which a starting thread does not need and a command seldom does. */
-const compiler = onDemand<typeof Compiler>(import.meta.url, 'typebox/schema');
+/** A starting thread does not need it, and a command seldom does. */
+const compiler = onDemand<typeof Compiler>(import.meta.url, './schema-compiler');
 
 /** Makes a check that compiles on first use. With `paged`, errors in the paging members are VAL-E004. */
 export function compileCheck<S extends TSchema>(schema: S, options: { readonly paged: boolean }): Validate<S> {
