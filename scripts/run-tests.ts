@@ -1,9 +1,10 @@
 // `node scripts/run-tests.ts [FLAGS of node's test runner] GLOB…`: runs test files, several in a process, as one run of
 // node's test runner, which prints all results and their sums. `--long=only` and `--long=none` choose among the files
 // of the globs; `--store=postgres` gives servers databases, and without globs takes the files of stored-tests.ts, with `--part`
-// a part of them; `--with-stored-part` runs that part as well as the files of the globs; `--cpu` prints CPU times. `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests
-// among them cover. To run one file, give it to `node --test`. Processes and threads that tests start run the built
-// program, which starts in half the time of the sources.
+// a part of them. `--all` takes all files of the globs and that part, four processes at a time, whatever other flags say.
+// `--cpu` prints CPU times. `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests among them cover.
+// To run one file, give it to `node --test`. Processes and threads that tests start run the built program, which starts in
+// half the time of the sources.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -268,7 +269,9 @@ async function startPostgres(): Promise<object> {
 
 for (const path of [...ALONE, ...LONG])
   if (!existsSync(join(ROOT, path))) throw new Error(`scripts/run-tests.ts names ${path}, which is not there`);
-const OWN_FLAG = /^--(cpu$|coverage$|part$|with-stored-part$|long=|store=)/;
+const OWN_FLAG = /^--(all$|cpu$|coverage$|part$|long=|store=)/;
+/** Processes at a time with `--all`: long tests wait for clocks, kills and timeouts. */
+const ALL_CONCURRENCY = '--test-concurrency=4';
 const words = process.argv.slice(2);
 const flags = words.filter((word) => word.startsWith('--'));
 const store = flags.find((flag) => flag.startsWith('--store='))?.slice('--store='.length);
@@ -277,7 +280,8 @@ const isStored = store !== undefined;
 const asked = words.filter((word) => !word.startsWith('--'));
 const globs = isStored && asked.length === 0 ? (flags.includes('--part') ? STORED_PART : STORED_TESTS) : asked;
 for (const glob of globs) if (globSync(glob, { cwd: ROOT }).length === 0) throw new Error(`no file fits ${glob}`);
-const long = flags.find((flag) => flag.startsWith('--long='))?.slice('--long='.length);
+const isAll = flags.includes('--all');
+const long = isAll ? undefined : flags.find((flag) => flag.startsWith('--long='))?.slice('--long='.length);
 const files = chosen([...new Set(globSync(globs, { cwd: ROOT }))].toSorted(), long);
 if (files.length === 0) throw new Error(`no file fits ${globs.join(' ')}`);
 // A selection may leave nothing of a file to run, and then node runs no hook of it, for which the next file waits.
@@ -288,7 +292,7 @@ const folder = mkdtempSync(join(tmpdir(), 'granary-tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const covered = flags.includes('--coverage') || process.env['TEST_COVERAGE'] === '1' ? quickTests() : new Set<string>();
 const showsCoverage = grouped.some((file) => covered.has(file));
-const storedPart = flags.includes('--with-stored-part') ? globSync(STORED_PART, { cwd: ROOT }).toSorted() : [];
+const storedPart = isAll ? globSync(STORED_PART, { cwd: ROOT }).toSorted() : [];
 const entries = allGroups(grouped, covered, storedPart).map((group, i) => entryOf(group, i, folder));
 const showsCpu = flags.includes('--cpu');
 const cpuFile = join(folder, 'cpu.ndjson');
@@ -300,22 +304,19 @@ const built = await builtPackage();
 const postgresSocket = join(folder, 'postgres.sock');
 const offersPostgres = process.platform !== 'win32' && Buffer.byteLength(postgresSocket) < SOCKET_BYTES_MAX;
 if (offersPostgres) offerPostgres(postgresSocket);
-const runner = spawn(
-  process.execPath,
-  [NEW_OBJECTS, ...preloaded, '--test', ...flags.filter((flag) => !OWN_FLAG.test(flag)), ...entries, ...ungrouped],
-  {
-    cwd: ROOT,
-    stdio: ['inherit', showsCoverage ? 'pipe' : 'inherit', 'inherit'],
-    env: {
-      ...process.env,
-      TEST_BUILD: built,
-      ...(showsCpu ? { TEST_CPU_FILE: cpuFile } : {}),
-      ...(offersPostgres ? { TEST_POSTGRES_SOCKET: postgresSocket } : {}),
-      ...(isStored ? { TEST_STORE: 'postgres' } : {}),
-      TEST_COVERAGE_FOLDER: coverageFolder,
-    },
+const passed = flags.filter((flag) => !OWN_FLAG.test(flag)).concat(isAll ? [ALL_CONCURRENCY] : []);
+const runner = spawn(process.execPath, [NEW_OBJECTS, ...preloaded, '--test', ...passed, ...entries, ...ungrouped], {
+  cwd: ROOT,
+  stdio: ['inherit', showsCoverage ? 'pipe' : 'inherit', 'inherit'],
+  env: {
+    ...process.env,
+    TEST_BUILD: built,
+    ...(showsCpu ? { TEST_CPU_FILE: cpuFile } : {}),
+    ...(offersPostgres ? { TEST_POSTGRES_SOCKET: postgresSocket } : {}),
+    ...(isStored ? { TEST_STORE: 'postgres' } : {}),
+    TEST_COVERAGE_FOLDER: coverageFolder,
   },
-);
+});
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
 const exit = once(runner, 'exit');
 const closing = runner.stdout === null ? [] : await printedUntilSums(runner.stdout);
