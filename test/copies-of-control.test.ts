@@ -1,6 +1,7 @@
 // Any node of a store answers, by its copy of the control log: processes on loopback with a real database.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
@@ -196,6 +197,38 @@ test('a node tells of itself, and shows nothing to a key by a copy that is too o
   assert.equal(String((await config()).features.grpc_port), portOf(b.grpc));
   a.child.kill('SIGCONT');
   await eventually('the node answers again', async () => (await scraped()).status === 200);
+});
+
+test('a node takes messages of MCP that are for its own name, and no others', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const a = await set.start('a', ['--allowed-hosts', 'a.example']);
+  const b = await set.start('b', ['--allowed-hosts', 'b.example']);
+  await copies(b);
+  const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const headers = {
+    authorization: `Bearer ${KEY}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  const statusOf = (server: ServerProcess, host: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${server.http}/mcp`, { method: 'POST', headers: { ...headers, host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      sent.on('error', reject);
+      sent.end(message);
+    });
+  // The owner of the control log has a name of its own.
+  for (const server of [a, b])
+    assert.deepEqual(
+      [await statusOf(server, 'rebound.example'), await statusOf(server, '127.0.0.1')],
+      [403, 200],
+      server.http,
+    );
+  assert.deepEqual([await statusOf(a, 'a.example'), await statusOf(a, 'b.example')], [200, 403]);
+  assert.equal(await statusOf(b, 'b.example'), 200);
 });
 
 test('requests wait for the node that takes the control log over, also at that node itself', async (t) => {

@@ -21,7 +21,7 @@ import type { HttpParts, HttpReply, HttpRow, UploadedFile } from './operations/h
 import { fullPath } from './operations/openapi.ts';
 import { OPERATIONS } from './operations/table.ts';
 import type { UnknownMember } from './operations/unknown-members.ts';
-import type { PageGuard } from './page-guard.ts';
+import { askingOf, type PageGuard } from './page-guard.ts';
 import type { TrustedProxies } from './proxies.ts';
 import type { ConsoleSignIn } from './site/console-sign-in.ts';
 import type { Site } from './site/site.ts';
@@ -43,6 +43,8 @@ export interface PassedOn {
   readonly always: ResponseHeaders;
   /** Budget of answers until clients have read them. */
   readonly answers: ByteBudget;
+  /** No page of another site caused it, by the names of this node, which the other one does not know. */
+  readonly isKnownPage: boolean;
 }
 
 /** Answers requests that this node cannot answer from its copy of the control log. */
@@ -89,14 +91,17 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
   const serve: HttpHandler = async (request) => {
     if (cors.preflight(request)) return;
     const always = cors.headers(request);
-    if (pages !== undefined) {
+    if (pages !== undefined && request.isKnownPage !== true) {
       const refused = refusedPage(pages, request);
       if (refused !== undefined) return refuse(request, refused, always);
     }
     const path = withoutBase(request.path, basePath);
     // Its state is that of one server.
     const isOfServer = signIn?.takes(request.method, path) === true || mcp?.takes(path) === true;
-    if (isOfServer && elsewhere !== undefined) return elsewhere.http({ request, always, answers });
+    if (isOfServer && elsewhere !== undefined) {
+      const isKnownPage = pages !== undefined || mcp?.isKnownPage(request) === true;
+      return elsewhere.http({ request, always, answers, isKnownPage });
+    }
     if (signIn?.takes(request.method, path) === true) return signIn.answer(request, always);
     if (sites.some((site) => site.answer(request, path, always))) return;
     if (mcp?.takes(path) === true) return mcp.answer(request, { path, always, serve });
@@ -120,7 +125,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
     if (match.found === 'methods')
       return refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', match.allow]]);
     if (elsewhere !== undefined && match.route.operation.onAnyNode === false)
-      return elsewhere.http({ request, always, answers });
+      return elsewhere.http({ request, always, answers, isKnownPage: pages !== undefined });
     await answer(parts, request, match, always);
   };
   return serve;
@@ -131,11 +136,7 @@ const WHOLE_SERVER: ReadonlySet<string> = new Set(['/', '*']);
 
 function refusedPage(pages: PageGuard, request: HttpRequest): EngineError | undefined {
   try {
-    pages.check({
-      method: request.method,
-      authority: request.authority,
-      header: (name) => request.only(name),
-    });
+    pages.check(askingOf(request));
     return undefined;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
@@ -149,7 +150,7 @@ function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeade
 }
 
 async function answer(
-  { wrapper, proxies, readJson, answers, services, elsewhere }: HandlerParts,
+  { wrapper, proxies, readJson, answers, services, elsewhere, pages }: HandlerParts,
   request: HttpRequest,
   match: { readonly route: Route; readonly params: Readonly<Record<string, string>> },
   always: ResponseHeaders,
@@ -208,7 +209,7 @@ async function answer(
     },
   );
   if (!performed.ok && performed.isElsewhere === true && elsewhere !== undefined)
-    return elsewhere.http({ request, taken, always, answers });
+    return elsewhere.http({ request, taken, always, answers, isKnownPage: pages !== undefined });
   const headers: ResponseHeaders = [...always, ...Object.entries(performed.headers)];
   if (performed.ok) {
     try {

@@ -2,6 +2,7 @@
 // any page asks for; only the browser's own headers reveal the page. A page whose host name resolves to this machine
 // (DNS rebinding) is recognised by Host.
 import { EngineError } from '../engine/base/errors.ts';
+import type { HttpRequest } from './http/listener.ts';
 import { isLoopback } from './loopback.ts';
 
 /** Origin and target of a request. */
@@ -11,6 +12,10 @@ export interface Asking {
   readonly authority: string | undefined;
   /** Returns a header by lower-case name. */
   readonly header: (name: string) => string | undefined;
+}
+
+export function askingOf(request: Pick<HttpRequest, 'method' | 'authority' | 'only'>): Asking {
+  return { method: request.method, authority: request.authority, header: (name) => request.only(name) };
 }
 
 export class PageGuard {

@@ -22,6 +22,8 @@ export interface HttpRequest {
   readonly authority: string | undefined;
   /** The peer's IP address; empty when it disconnected before the first read. */
   readonly remoteAddress: string;
+  /** True when the node that passed the request on found no page of another site behind it, by its own names. */
+  readonly isKnownPage?: boolean | undefined;
   /** Fires when the peer disconnects, or stops sending, before the response is complete. */
   readonly aborted: AbortSignal;
 

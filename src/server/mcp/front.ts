@@ -11,7 +11,7 @@ import type { Config } from '../config.ts';
 import { respondError } from '../http/errors.ts';
 import { type HttpHandler, type HttpRequest, RequestAborted, type ResponseHeaders } from '../http/listener.ts';
 import type { Logger } from '../log.ts';
-import { PageGuard } from '../page-guard.ts';
+import { askingOf, PageGuard } from '../page-guard.ts';
 import type { TrustedProxies } from '../proxies.ts';
 import type { Wrapper } from '../wrapper.ts';
 import { askInside } from './inner-request.ts';
@@ -92,6 +92,17 @@ export class McpFront {
     else this.#answerMetadata(request, always);
   }
 
+  /** False for a request that a page of another site may have caused, by the names of this server. */
+  isKnownPage(request: HttpRequest): boolean {
+    try {
+      this.#guard?.check(askingOf(request));
+      return true;
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      return false;
+    }
+  }
+
   /** Ends open streams. */
   async close(): Promise<void> {
     await (await this.#sdk)?.close();
@@ -147,11 +158,7 @@ export class McpFront {
       },
       {
         read: async () => {
-          this.#guard?.check({
-            method: request.method,
-            authority: request.authority,
-            header: (name) => request.only(name),
-          });
+          if (request.isKnownPage !== true) this.#guard?.check(askingOf(request));
           body = new Uint8Array(await request.body(MCP_REQUEST_BYTES_MAX));
           return { candidate: {}, bytes: body, unknown: [] };
         },

@@ -21,6 +21,8 @@ export interface HttpHead {
   readonly authority: string | undefined;
   readonly remoteAddress: string;
   readonly headers: readonly string[];
+  /** Of `HttpRequest`. */
+  readonly isKnownPage?: boolean | undefined;
 }
 
 export interface GrpcHead {

@@ -222,6 +222,7 @@ class PassedHttp implements HttpRequest {
   readonly query: string;
   readonly remoteAddress: string;
   readonly headerList: readonly string[];
+  readonly isKnownPage: boolean;
   readonly #head: HttpHead;
   readonly #incoming: Incoming;
 
@@ -231,6 +232,7 @@ class PassedHttp implements HttpRequest {
     this.query = head.query;
     this.remoteAddress = head.remoteAddress;
     this.headerList = head.headers;
+    this.isKnownPage = head.isKnownPage === true;
     this.#head = head;
     this.#incoming = incoming;
   }

@@ -202,7 +202,7 @@ export class Passer {
     refuse: (error: EngineError) => void,
     connection: Connection,
   ): Promise<'answered' | 'refused'> {
-    const { request, taken } = passed;
+    const { request, taken, isKnownPage } = passed;
     const { method, path, query, remoteAddress, headerList: headers } = request;
     const head: RequestHead = {
       face: 'http',
@@ -212,6 +212,7 @@ export class Passer {
       authority: authorityOf(request),
       remoteAddress,
       headers,
+      isKnownPage,
     };
     const { say, body, start, end } = this.#begin(connection, head, request.aborted);
     return new Promise((resolve) => {

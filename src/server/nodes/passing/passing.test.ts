@@ -25,7 +25,8 @@ const UNEXPECTED: Handlers = {
   grpc: () => Promise.reject(new Error('no call of gRPC was expected')),
 };
 
-const on = (request: HttpRequest, taken?: Promise<Uint8Array>): PassedOn => ({
+const on = (request: HttpRequest, taken?: Promise<Uint8Array>, isKnownPage = false): PassedOn => ({
+  isKnownPage,
   request,
   taken,
   always: [['vary', 'origin']],
