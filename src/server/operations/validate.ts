@@ -1,5 +1,7 @@
 // Validates an operation's input against its schema and throws the contract's codes: VAL-E003 (422) for a missing or
 // mistyped member, VAL-E001 (400) for one out of range, VAL-E004 for bad paging. Errors use the caller's member names.
+
+import type { Validator } from 'typebox/schema';
 import { assert } from '../../engine/base/assert.ts';
 import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
 import { onDemand } from '../../engine/base/on-demand.ts';
@@ -27,7 +29,7 @@ const compiler = onDemand<typeof Compiler>(import.meta.url, './schema-compiler')
 /** Makes a check that compiles on first use. With `paged`, errors in the paging members are VAL-E004. */
 export function compileCheck<S extends TSchema>(schema: S, options: { readonly paged: boolean }): Validate<S> {
   const formNames = formNamesOf(schema);
-  let validator: Compiler.Validator | undefined;
+  let validator: Validator | undefined;
   return (value) => {
     validator ??= compiler().Compile(schema);
     if (validator.Check(value)) return formNames(value as Static<S>); // `Check` said so
