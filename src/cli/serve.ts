@@ -25,13 +25,16 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
   // Loaded on demand: the help text, which lists this command, does not need it.
   const { readyLine, startServer } = await import('../server/main.ts');
   const { makeLog } = await import('../server/log.ts');
+  const { letHeapsGrow } = await import('../server/heap-growth.ts');
   const isRead = process.stderr.isTTY === true;
   const server = await startServer(config, { logsWarnings: !isRead, onBroken: endBroken });
   tell(server, config, isRead);
   // Listen before printing the ready line: its reader may stop the server at once.
   const stopSignal = signal();
   process.stdout.write(readyLine(server));
+  const setBack = letHeapsGrow();
   const name = await stopSignal;
+  setBack();
   const log = makeLog(config.logLevel);
   log.info({ signal: name, stopMs: config.stopMs }, 'told to end');
   for (const again of SIGNALS) process.once(again, endNow);

@@ -896,6 +896,11 @@ export const SHARDS_MAX = 64;
  * for tens of milliseconds.
  */
 export const WORKER_NEW_OBJECTS_MB = 48;
+/**
+ * Percent of its live objects that a heap may grow by before V8 marks it. By itself V8 lets a heap of 30 to 50 MB grow
+ * by a tenth, so it marked the main thread's heap every 185 recalls, and each time a recall waited 10 ms.
+ */
+export const HEAP_GROWTH_PERCENT = 300;
 export const MEMORIES_MAX = 100_000;
 /** Memory numbers from here on belong to temporary memories of a shard. */
 export const MEMORY_NUMBER_MOMENTARY = 0x8000_0000;
