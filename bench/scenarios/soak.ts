@@ -11,8 +11,8 @@ import { median, percentile, rounded } from '../lib/statistics.ts';
 /** The memory in which persons are added and erased, and grains removed. It lasts. */
 const PEOPLE = 'people';
 /** Memories that are filled. Each interval begins with the end of the oldest, and a new one in its place. */
-const FILLED = 8;
-/** After these intervals at the rate of the soak, as many grains are deleted as are added. */
+const FILLED = 4;
+/** After these intervals at one rate, as many grains are deleted as are added. */
 const FILLING_INTERVALS = FILLED;
 const BATCH_GRAINS = 100;
 const CONNECTIONS = 4;
@@ -80,9 +80,9 @@ const startClients = (): Clients => ({
 });
 
 async function run({ size, profile, start = startServer }: Options): Promise<Measured> {
-  const intervals = sized(size, { full: 120, quick: 8, smoke: 1 });
+  const minutes = sized(size, { full: 120, quick: 2, smoke: 0 });
   const seconds = sized(size, { full: 60, quick: 15, smoke: 0.5 });
-  const filling = size === 'smoke' ? 0 : FILLING_INTERVALS;
+  const filling = size === 'smoke' ? 1 : FILLING_INTERVALS;
   const { workers, shards } = serverSize(size);
   return inFolder(async (folder) => {
     const options = { dataDirectory: folder, workers, shards, auth: 'api-key', profile, isOwn: true } as const;
@@ -90,18 +90,29 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
     const clients = startClients();
     try {
       const soak = new Soak({ server, folder, seconds, clients, shards });
-      await soak.begin();
-      const rates = await soak.highestRates();
-      const measured: Interval[] = [];
-      for (let i = 0; i < filling + intervals; i++) {
-        const one = await soak.interval(rates);
-        if (i >= filling) measured.push(one);
-        const name = i < filling ? `filling ${i + 1} of ${filling}` : `interval ${i + 1 - filling} of ${intervals}`;
+      const tell = (name: string, one: Interval): void => {
         if (size !== 'smoke') process.stderr.write(`${name}: ${lineOf(one)}\n`);
+      };
+      await soak.begin();
+      // The last one counts: a recall takes longer when there are more grains.
+      let highest: Interval | undefined;
+      for (let i = 0; i < filling; i++) {
+        highest = await soak.interval(undefined);
+        tell(`highest rate, ${i + 1} of ${filling}`, highest);
       }
+      const rates = shareOf(highest!); // filling is at least 1
+      for (let i = 0; i < filling; i++) tell(`filling ${i + 1} of ${filling}`, await soak.interval(rates));
+      const measured: Interval[] = [];
+      const endMs = performance.now() + minutes * 60_000;
+      do {
+        const one = await soak.interval(rates);
+        measured.push(one);
+        tell(`interval ${measured.length}`, one);
+      } while (performance.now() < endMs);
       return {
         parameters: {
-          intervals,
+          minutes,
+          intervals: measured.length,
           interval_s: seconds,
           adds_per_s: rates.adds,
           batches_per_s: rates.batches,
@@ -116,6 +127,11 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
       await server.stop();
     }
   });
+}
+
+function shareOf({ add, batch, recall }: Loads): Rates {
+  const of = ({ callsPerSecond }: ServedLoad): number => Math.max(1, Math.round(callsPerSecond * SHARE));
+  return { adds: of(add), batches: of(batch), recalls: of(recall) };
 }
 
 interface Plan {
@@ -144,16 +160,8 @@ class Soak {
     for (let i = 0; i < FILLED; i++) await this.#addMemory();
   }
 
-  /** The share of the highest rates, measured in an interval after another that warms up. Sealing and merging go on. */
-  async highestRates(): Promise<Rates> {
-    await this.#loads(undefined);
-    const highest = await this.#loads(undefined);
-    const shareOf = ({ callsPerSecond }: ServedLoad): number => Math.max(1, Math.round(callsPerSecond * SHARE));
-    return { adds: shareOf(highest.add), batches: shareOf(highest.batch), recalls: shareOf(highest.recall) };
-  }
-
-  /** Runs all loads at once, for the time of an interval. */
-  async interval(rates: Rates): Promise<Interval> {
+  /** Runs all loads at once, for the time of an interval: at these rates, or as many calls as those in flight allow. */
+  async interval(rates: Rates | undefined): Promise<Interval> {
     await this.#renewMemory();
     const loads = await this.#loads(rates);
     let grains = 0;
@@ -259,6 +267,7 @@ function lineOf({ add, batch, recall, residentMb, grains, diskBytesPerGrain }: I
   const ms = ({ p50Ms, p99Ms, p999Ms }: ServedLoad): string =>
     [p50Ms, p99Ms, p999Ms].map((one) => one.toFixed(1)).join(' / ');
   return (
+    `${[add, batch, recall].map(({ callsPerSecond }) => callsPerSecond.toFixed(0)).join(', ')} calls/s; ` +
     `p50 / p99 / p99.9 ms: add ${ms(add)}, batch ${ms(batch)}, recall ${ms(recall)}; ` +
     `${residentMb.toFixed(0)} MB, ${grains} grains of ${diskBytesPerGrain.toFixed(0)} bytes`
   );
