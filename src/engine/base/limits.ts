@@ -336,8 +336,9 @@ export const STORE_REOPEN_MS_MAX = 30_000;
 /** How often the thread of an open log says that it runs, and after which silence its lease is not renewed any more. */
 export const LEASE_BEAT_MS = 1_000;
 export const LEASE_SILENT_MS = 30_000;
-/** The pause before the thread that renews leases is started again. */
+/** The pause before the thread that renews leases is started again: at first, and at most. It doubles until the thread stays. */
 export const LEASE_THREAD_RETRY_MS = 100;
+export const LEASE_THREAD_RETRY_MS_MAX = 2_000;
 /** The share of a lease by which its owner gives up a shard before the lease ends by the database's clock. */
 export const LEASE_MARGIN = 0.1;
 /** How often a node looks at the owners of the shards, and at once after it took one or gave one away. */
@@ -427,6 +428,8 @@ export const LINK_SILENT_MS = 5_000;
 /** The pause before a connection is opened again: the first one, and the longest. */
 export const LINK_RETRY_MIN_MS = 20;
 export const LINK_RETRY_MAX_MS = 1_000;
+/** A connection that was open for so long was no failure. */
+export const LINK_STEADY_MS = 1_000;
 /** The newest appends whose changes stay in the database, for copies on nodes that had the shard before. */
 export const CHANGES_KEPT_APPENDS = 10_000;
 /** Slots of keys that a rotation of the master key lets one append take. */

@@ -103,7 +103,8 @@ export class JoinedNode {
       if (known?.address === address) return known;
       known?.close();
       const onError = (reason: string): void => log.error({ node, address, reason }, 'a node cannot be reached');
-      const peer = new Peer({ self, node, address, secrets, codecs: CODECS, onError });
+      const onSteady = (): void => log.info({ node, address }, 'a node can be reached again');
+      const peer = new Peer({ self, node, address, secrets, codecs: CODECS, onError, onSteady });
       peers.set(node, peer);
       return peer;
     };

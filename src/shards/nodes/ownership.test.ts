@@ -23,6 +23,7 @@ import { RoutedShard } from './routed-shard.ts';
 const SHARDS = 4;
 /** Long enough for a busy machine: no lease ends in these tests. */
 const LEASE_MS = 30_000;
+const ENTRY = { id: 'a', address: 'a:1', httpPort: 0, grpcPort: 0, version: '0', protocol: 1, weight: 1 };
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
 
 interface TestNode {
@@ -289,7 +290,58 @@ test('a shard that cannot be opened is tried again, and not at once', async (t) 
   assert.deepEqual(told, ['this node cannot take a shard: others may, and it tries again']);
 });
 
-const ENTRY = { id: 'a', address: 'a:1', httpPort: 0, grpcPort: 0, version: '0', protocol: 1, weight: 1 };
+test('what the database refuses again and again is told once, and its end', async (t) => {
+  const found = await testDatabase(t);
+  if (found === undefined) return;
+  const database = await Database.open(found.url);
+  await migrate(database, 1);
+  await database.ask(
+    (sql) => sql`ALTER TABLE granary_nodes ADD CONSTRAINT no_refusals CHECK (refused = '[]' OR node <> 'a')`,
+  );
+  const told: string[] = [];
+  let looks = 0;
+  const ownership = new Ownership({
+    self: ENTRY,
+    database,
+    leaseMs: LEASE_MS,
+    routes: [new RoutedShard(0)],
+    set: {
+      open: () => Promise.reject(new EngineError('STO-E001', 'no room')),
+      shut: () => Promise.resolve(),
+      fetch: () => Promise.resolve(),
+      prepare: () => Promise.resolve(),
+      isOpen: () => {
+        looks += 1;
+        return false;
+      },
+      caller: () => assert.fail('nothing is open'),
+    },
+    leases: LeaseTable.of(1),
+    callerAt: () => assert.fail('there is no other node'),
+    tellNode: () => undefined,
+    log: { info: (_, message) => void told.push(message), error: (_, message) => void told.push(message) },
+  });
+  await ownership.start();
+  const looked = async (): Promise<void> => {
+    const untilLooks = looks + 20;
+    await eventually('it has looked several times', () => {
+      ownership.wake();
+      return looks >= untilLooks;
+    });
+  };
+  await eventually('it cannot note the shard', () => told.length >= 2);
+  await looked();
+  await database.ask((sql) => sql`ALTER TABLE granary_nodes DROP CONSTRAINT no_refusals`);
+  await eventually('it can', () => told.length >= 3);
+  await looked();
+  await ownership.stop(0);
+  await database.close();
+  assert.deepEqual(told, [
+    'this node cannot take a shard: others may, and it tries again',
+    'the shards that this node cannot open cannot be noted',
+    'the database answers this node again',
+  ]);
+});
 
 test('a shard is taken when the lease of its owner has ended, and not a look later', async (t) => {
   const found = await testDatabase(t);

@@ -78,7 +78,8 @@ export class Ownership {
   #isWoken = false;
   #isLeaving = false;
   #isOver = false;
-  #failure: string | undefined;
+  /** Why the database refuses something, by what that is: each reason is told once, and its end. */
+  readonly #failures = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   #nextMs = Number.POSITIVE_INFINITY;
   #beat: NodeJS.Timeout | undefined;
@@ -210,10 +211,10 @@ export class Ownership {
     try {
       this.#fleet = await readFleet(this.#options.database);
       this.#lookedMs = performance.now();
-      this.#failure = undefined;
+      this.#works(OWNERS_UNREAD);
     } catch (error) {
       // Leases end by themselves, and others may go on with what they have.
-      this.#tell('the owners of the shards cannot be read', error);
+      this.#tell(OWNERS_UNREAD, error);
       return;
     }
     if (this.#isOver) return;
@@ -307,8 +308,9 @@ export class Ownership {
     try {
       await noteRefused(this.#options.database, this.#options.self.id, refused);
       this.#toldRefused = text;
+      this.#works(REFUSED_UNNOTED);
     } catch (error) {
-      this.#tell('the shards that this node cannot open cannot be noted', error);
+      this.#tell(REFUSED_UNNOTED, error);
     }
   }
 
@@ -390,8 +392,15 @@ export class Ownership {
 
   #tell(what: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    if (this.#failure === reason) return;
-    this.#failure = reason;
+    if (this.#failures.get(what) === reason) return;
+    this.#failures.set(what, reason);
     this.#options.log.error({ reason }, what);
   }
+
+  #works(what: string): void {
+    if (this.#failures.delete(what)) this.#options.log.info({ failed: what }, 'the database answers this node again');
+  }
 }
+
+const OWNERS_UNREAD = 'the owners of the shards cannot be read';
+const REFUSED_UNNOTED = 'the shards that this node cannot open cannot be noted';

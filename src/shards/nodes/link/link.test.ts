@@ -210,6 +210,53 @@ test('calls whose connection breaks are refused, and later ones go over a new co
   }
 });
 
+test('a connection that breaks each time it has opened is opened after longer and longer pauses, and both ends are told once', async (t) => {
+  const secrets = SECRETS;
+  const opened: number[] = [];
+  let isSick = true;
+  const sick = createServer((socket) => {
+    opened.push(performance.now());
+    const reader = new FrameReader(65_536);
+    socket.on('error', () => undefined);
+    socket.once('data', (bytes) =>
+      reader.push(bytes, (frame) => {
+        socket.write(framed(answerHello(frame, self('b'), secrets).answer));
+        socket.resume();
+        if (isSick) socket.end();
+        return false;
+      }),
+    );
+  });
+  await once(sick.listen(0, '127.0.0.1'), 'listening');
+  const { port } = sick.address() as { port: number };
+  const told: string[] = [];
+  const peer = new Peer({
+    self: self('a'),
+    node: 'b',
+    address: `127.0.0.1:${port}`,
+    secrets,
+    codecs: CODECS,
+    onError: (reason) => told.push(reason),
+    onSteady: () => told.push('steady'),
+  });
+  t.after(() => {
+    peer.close();
+    sick.close();
+  });
+  await eventually('several connections were opened', () => opened.length === 6);
+  const pauses = opened.slice(1).map((at, i) => at - opened[i]!);
+  // 40, 80, 160, 320 and 640 ms, and what the machine adds.
+  assert.ok(
+    pauses.every((ms, i) => ms >= 0.9 * 40 * 2 ** i),
+    pauses.join(),
+  );
+  isSick = false;
+  await eventually('a connection stays', () => told.length > 1);
+  assert.equal(told.length, 2);
+  assert.match(told[0]!, /the other side closed it/);
+  assert.equal(told[1], 'steady');
+});
+
 test('a frame that was changed on its way ends the connection, and nothing of it runs', async (t) => {
   const { engine, call, listener } = await setUp(t);
   let isDamaging = false;

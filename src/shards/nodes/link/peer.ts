@@ -9,6 +9,7 @@ import {
   LINK_HELLO_BYTES_MAX,
   LINK_RETRY_MAX_MS,
   LINK_RETRY_MIN_MS,
+  LINK_STEADY_MS,
 } from '../../../engine/base/limits.ts';
 import type { CallContext } from '../../protocol.ts';
 import { type RawShardCaller, ShardClient } from '../../transport/client.ts';
@@ -38,7 +39,10 @@ export interface PeerOptions {
   readonly tls?: LinkTls | undefined;
   /** Wire bytes for a node of another version are decoded here. */
   readonly codecs: ShardCodecs;
+  /** Called with the reason when the node cannot be reached any more, or the connection breaks as soon as it opens. */
   readonly onError?: ((reason: string) => void) | undefined;
+  /** Called after `onError`, when a connection has stayed open for a while. */
+  readonly onSteady?: (() => void) | undefined;
   /** Called each time that the connection opens. The other side must speak a version of the protocol that has channels. */
   readonly openChannel?: OpenChannel | undefined;
 }
@@ -50,6 +54,9 @@ export class Peer {
   #channel: Channel | undefined;
   #socket: Socket | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Until a connection counts as one that stays. */
+  #steady: NodeJS.Timeout | undefined;
+  /** Connections that did not open, or did not stay, one after the other. */
   #failures = 0;
   #isClosed = false;
 
@@ -99,6 +106,7 @@ export class Peer {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#steady);
     const reason = this.#refusal('this node does not call it any more', true);
     this.#client.fail(reason);
     this.#link?.close(reason);
@@ -176,7 +184,12 @@ export class Peer {
 
   #opened(link: Link): void {
     this.#link = link;
-    this.#failures = 0;
+    this.#steady = setTimeout(() => {
+      this.#steady = undefined;
+      if (this.#failures > 0) this.#options.onSteady?.();
+      this.#failures = 0;
+    }, LINK_STEADY_MS);
+    this.#steady.unref();
     this.#client.open();
     this.#channel = this.#options.openChannel?.(this.#options.node, (kind, ...parts) => link.send(kind, ...parts));
   }
@@ -185,14 +198,23 @@ export class Peer {
     this.#link = undefined;
     this.#channel?.ended();
     this.#channel = undefined;
+    const why = reason.message.replace(/^STO-E002: /, '');
     // It is not known which of them ran.
-    this.#client.fail(this.#refusal(reason.message.replace(/^STO-E002: /, ''), false));
-    this.#retry(LINK_RETRY_MIN_MS);
+    this.#client.fail(this.#refusal(why, false));
+    const isSteady = this.#steady === undefined;
+    clearTimeout(this.#steady);
+    if (isSteady) this.#retry(LINK_RETRY_MIN_MS);
+    else this.#countFailure(why);
   }
 
   #failed(reason: string): void {
     if (this.#isClosed) return;
     this.#client.refuse(this.#refusal(reason, false));
+    this.#countFailure(reason);
+  }
+
+  #countFailure(reason: string): void {
+    if (this.#isClosed) return;
     if (this.#failures === 0) this.#options.onError?.(reason);
     this.#failures += 1;
     this.#retry(Math.min(LINK_RETRY_MAX_MS, LINK_RETRY_MIN_MS * 2 ** this.#failures));
