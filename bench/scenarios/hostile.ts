@@ -127,10 +127,11 @@ async function posted({ http, key }: Target, path: string, json: unknown): Promi
 /** Resolves when the request is answered or the connection closed. */
 function sent(
   { http: port, key }: Target,
-  { method, path, body, contentType = 'application/json' }: WorstRequest,
+  { method, path, body, headers: more, contentType = 'application/json' }: WorstRequest,
 ): Promise<void> {
   const bytes = body?.();
   const headers = defined({
+    ...more,
     authorization: `Bearer ${key}`,
     'content-type': bytes === undefined ? undefined : contentType,
     'content-length': bytes === undefined ? undefined : bytes.length,

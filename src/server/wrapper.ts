@@ -5,7 +5,12 @@ import { hash } from 'node:crypto';
 import { assert } from '../engine/base/assert.ts';
 import { steadyMs } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
-import { IDEMPOTENCY_KEY_CHARS_MAX, JSON_PARSED_HERE_BYTES_MAX, SLOW_REQUEST_MS } from '../engine/base/limits.ts';
+import {
+  HASHED_AT_ONCE_BYTES,
+  IDEMPOTENCY_KEY_CHARS_MAX,
+  JSON_PARSED_HERE_BYTES_MAX,
+  SLOW_REQUEST_MS,
+} from '../engine/base/limits.ts';
 import { type Input, MEMORY_ROWS, type MemoryCalls, type Output } from '../shards/protocol.ts';
 import type { RawReply } from '../shards/transport/codec.ts';
 import { Admission, type Admitted, requireScope } from './admission.ts';
@@ -23,6 +28,7 @@ import { headerText } from './header-text.ts';
 import { RequestAborted } from './http/listener.ts';
 import { CHALLENGE_HEADER, PROOF_HEADER, proofOf } from './identity.ts';
 import type { Logger } from './log.ts';
+import { hashInTurns } from './long-bytes.ts';
 import type { Metrics } from './metrics.ts';
 import { framed } from './operations/codecs.ts';
 import type { Operation } from './operations/define.ts';
@@ -163,7 +169,9 @@ export class Wrapper {
       }
       const { candidate, bytes, unknown } = await face.read();
       this.#requireLive(admitted);
-      const context = this.#contextOf(arrival, admitted, requestId, { bytes, span: recorded });
+      const keyed = idempotencyOf(arrival, admitted, bytes);
+      const idempotency = keyed instanceof Promise ? await keyed : keyed;
+      const context = this.#contextOf(arrival, admitted, requestId, { idempotency, span: recorded });
       warnOrRefuse(arrival.operation, unknown, context);
       const output = await this.#run(arrival.operation, candidate, context);
       return { ok: true, reply: face.write(output, context.warnings), requestId, headers };
@@ -229,7 +237,9 @@ export class Wrapper {
     // operations that are read here.
     if (body.length > JSON_PARSED_HERE_BYTES_MAX && admitted.memory !== undefined && admitted.memory.partitions > 1)
       return 'here';
-    const asked = this.#askedOf(arrival, admitted, requestId, { bytes: body, span });
+    const keyed = idempotencyOf(arrival, admitted, body);
+    const idempotency = keyed instanceof Promise ? await keyed : keyed;
+    const asked = this.#askedOf(arrival, requestId, { idempotency, span });
     const { deadlineMs } = asked;
     const context = shardContext(asked, admitted, arrival.operation.mutates ? 0 : undefined);
     const { shards } = this.#services;
@@ -244,7 +254,7 @@ export class Wrapper {
     return this.#untilDeadline(send(sidecar.codec, both), deadlineMs);
   }
 
-  #askedOf(arrival: Arrival, admitted: Admitted, requestId: string, { bytes, span }: Body): AskedFor {
+  #askedOf(arrival: Arrival, requestId: string, { idempotency, span }: Keyed): AskedFor {
     const { config, clock } = this.#services;
     const own = steadyMs(clock) + (arrival.operation.slow ? SLOW_REQUEST_MS : config.requestTimeoutMs);
     return {
@@ -254,14 +264,14 @@ export class Wrapper {
       reason: headerText(arrival.header('x-reason'), 'x-reason'),
       purpose: nameHeader(arrival, 'x-purpose'),
       strict: flagHeader(arrival, 'x-strict'),
-      idempotency: idempotencyOf(arrival, admitted, bytes),
+      idempotency,
       span,
     };
   }
 
-  #contextOf(arrival: Arrival, admitted: Admitted, requestId: string, body: Body): Context {
+  #contextOf(arrival: Arrival, admitted: Admitted, requestId: string, keyed: Keyed): Context {
     const { principal, memory, namespace, userId } = admitted;
-    const asked = this.#askedOf(arrival, admitted, requestId, body);
+    const asked = this.#askedOf(arrival, requestId, keyed);
     const { deadlineMs, reason, idempotency } = asked;
     const services = this.#services;
     let changes = 0;
@@ -390,10 +400,8 @@ interface AskedFor {
   readonly span: RequestSpan | undefined;
 }
 
-/** The bytes of a request's body, and the request's span. */
-interface Body extends Pick<AskedFor, 'span'> {
-  readonly bytes: Uint8Array;
-}
+/** The request's idempotency key with the hash of its body, and its span. */
+type Keyed = Pick<AskedFor, 'idempotency' | 'span'>;
 
 /** A shard call, in a span of the request's trace if it has one. */
 function traced<T>({ span, requestId }: AskedFor, name: string, work: Promise<T>): Promise<T> {
@@ -435,13 +443,13 @@ function warnOrRefuse(operation: Operation, unknown: readonly UnknownMember[], c
 
 /**
  * Keys are separate for each caller. The body's hash covers the whole request: memory, bindings and narrowing, path and
- * query, and whether it is a dry run, because the change itself is another request.
+ * query, and whether it is a dry run, because the change itself is another request. Only that of a long body is a promise.
  */
 function idempotencyOf(
   arrival: Arrival,
   { principal, memory, namespace = '', userId = '' }: Admitted,
   bytes: Uint8Array,
-): Context['idempotency'] {
+): Context['idempotency'] | Promise<Context['idempotency']> {
   const { operation, target = '' } = arrival;
   if (!operation.mutates) return undefined;
   const given = arrival.header('idempotency-key') ?? '';
@@ -450,8 +458,8 @@ function idempotencyOf(
     throw new EngineError('VAL-E001', `idempotency-key is longer than ${IDEMPOTENCY_KEY_CHARS_MAX} characters`);
   const dryRun = flagHeader(arrival, 'x-dry-run') ? ['dry run'] : [];
   const about = JSON.stringify([operation.name, memory?.number ?? 0, target, namespace, userId, ...dryRun]);
-  return {
-    key: hash('sha256', `${principal.actor}\n${given}`, 'hex'),
-    bodyHash: hash('sha256', Buffer.concat([Buffer.from(`${about}\n`), bytes]), 'hex'),
-  };
+  const key = hash('sha256', `${principal.actor}\n${given}`, 'hex');
+  const head = Buffer.from(`${about}\n`);
+  if (bytes.length > HASHED_AT_ONCE_BYTES) return hashInTurns(head, bytes).then((bodyHash) => ({ key, bodyHash }));
+  return { key, bodyHash: hash('sha256', Buffer.concat([head, bytes]), 'hex') };
 }

@@ -89,9 +89,10 @@ test('without worker threads, requests stall the main thread for no longer than 
 /** Sends each request, and returns the threads that were blocked for too long. */
 async function slowAt(victim: Victim, requests: readonly WorstRequest[], limits: StallLimits): Promise<string[]> {
   const slow: string[] = [];
-  for (const { name, method, path, body, contentType = 'application/json' } of requests) {
+  for (const { name, method, path, body, headers: more, contentType = 'application/json' } of requests) {
     const bytes = body?.();
     const headers = {
+      ...more,
       Authorization: `Bearer ${victim.key}`,
       ...(bytes === undefined ? {} : { 'Content-Type': contentType }),
     };

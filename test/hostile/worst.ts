@@ -12,6 +12,7 @@ export interface WorstRequest {
   readonly path: string;
   readonly body?: () => Buffer;
   readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface WorstCall {
@@ -201,6 +202,20 @@ export const WORST_REQUESTS: readonly WorstRequest[] = [
       filled(
         '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mg"\r\n\r\n',
         '\r\n--y',
+        '\r\n--x--\r\n',
+        45 * MIB,
+      ),
+  },
+  {
+    name: 'an upload with an idempotency key',
+    method: 'POST',
+    path: `${M}/import-file`,
+    contentType: 'multipart/form-data; boundary=x',
+    headers: { 'idempotency-key': 'upload' },
+    body: () =>
+      filled(
+        '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mg"\r\n\r\n',
+        'x',
         '\r\n--x--\r\n',
         45 * MIB,
       ),

@@ -1191,8 +1191,10 @@ export const DOCUMENT_HEAP_MB = 448;
 export const DOCUMENT_YOUNG_HEAP_MB = 16;
 export const DOCUMENT_MEMORY_BYTES_MAX = 512 * 1_048_576;
 export const DOCUMENT_LOOK_MS = 100;
-/** Bytes from which a document is handed to its thread instead of copied, and most that are copied at once. */
-export const DOCUMENT_GIVEN_BYTES = 1_048_576;
+/** Bytes from which an upload is handed to its thread instead of copied, and most that are copied at once. */
+export const HANDED_OVER_BYTES = 1_048_576;
+/** Bytes of a request that are hashed in one turn of the event loop. */
+export const HASHED_AT_ONCE_BYTES = 1_048_576;
 /** Chunks, and characters of them, that a thread hands over at a time. */
 export const DOCUMENT_BATCH_CHUNKS = 250;
 export const DOCUMENT_BATCH_CHARS = 400_000;

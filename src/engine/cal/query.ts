@@ -15,7 +15,10 @@ export interface CheckedQuery {
   readonly warnings: readonly string[];
   /** The extensions that the query uses, in the order of their first use. */
   readonly extensions: readonly ExtensionName[];
-  /** SHA-256 of the trimmed query in UTF-8, 64 hex digits in lower case. */
+  /**
+   * SHA-256 of the trimmed query in UTF-8, 64 hex digits in lower case: it names a query on the wire and in the audit trail
+   * (D-2). The query is not normalised to NFC.
+   */
   readonly sourceHash: string;
 }
 
@@ -46,13 +49,8 @@ function readOnce(source: string, isStrict: boolean): CheckedQuery {
   }
 }
 
-/** The hash that names a query on the wire and in the audit trail (D-2): of its trimmed bytes, not normalised to NFC. */
-export function hashOf(source: string): string {
-  return hash('sha256', trimmed(source), 'hex');
-}
-
 /** The source without Unicode white space at its ends. No regular expression, because queries over the length limit are hashed too. */
-function trimmed(source: string): string {
+export function trimmed(source: string): string {
   let start = 0;
   let end = source.length;
   while (start < end && isWhiteSpace(source.charCodeAt(start))) start++;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
 import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
-import { DOCUMENT_GIVEN_BYTES, DOCUMENTS_WAITING_MAX } from '../../engine/base/limits.ts';
+import { DOCUMENTS_WAITING_MAX, HANDED_OVER_BYTES } from '../../engine/base/limits.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import { itemsOf } from './chunk-batch.ts';
 import { grainOfChunk } from './chunk-grain.ts';
@@ -73,13 +73,13 @@ test('a thread gives the same text and chunks as a direct call', async () => {
 
 test('a large file is handed to its thread, unless its buffer holds more', async () => {
   const reader = documents();
-  const whole = new Uint8Array(DOCUMENT_GIVEN_BYTES).fill(0x61);
-  const part = new Uint8Array(3 * DOCUMENT_GIVEN_BYTES).fill(0x61).subarray(0, DOCUMENT_GIVEN_BYTES);
+  const whole = new Uint8Array(HANDED_OVER_BYTES).fill(0x61);
+  const part = new Uint8Array(3 * HANDED_OVER_BYTES).fill(0x61).subarray(0, HANDED_OVER_BYTES);
   for (const [given, left] of [
     [whole, 0],
-    [part, DOCUMENT_GIVEN_BYTES],
+    [part, HANDED_OVER_BYTES],
   ] as const) {
-    assert.equal((await textIn(reader, given, 'a.txt')).characters, DOCUMENT_GIVEN_BYTES);
+    assert.equal((await textIn(reader, given, 'a.txt')).characters, HANDED_OVER_BYTES);
     assert.equal(given.length, left);
   }
 });

@@ -7,7 +7,6 @@ import { assert } from '../../engine/base/assert.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import {
   ANSWER_BYTES_MAX,
-  DOCUMENT_GIVEN_BYTES,
   DOCUMENT_HEAP_MB,
   DOCUMENT_IDLE_MS,
   DOCUMENT_LOOK_MS,
@@ -17,6 +16,7 @@ import {
   DOCUMENT_YOUNG_HEAP_MB,
   DOCUMENTS_WAITING_MAX,
 } from '../../engine/base/limits.ts';
+import { handedOver } from '../long-bytes.ts';
 import { threadEntry } from '../thread-entry.ts';
 import type { ChunkBatch } from './chunk-batch.ts';
 import { DOCUMENT_LIMITS, type DocumentLimits, unreadable } from './limits.ts';
@@ -257,23 +257,6 @@ function tooMuchMemory(): EngineError {
 
 function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-}
-
-/** The bytes in a buffer that a thread can take over: their own, or a copy of a part of another one. */
-async function handedOver(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  if (bytes.length >= DOCUMENT_GIVEN_BYTES && isAlone(bytes)) return bytes;
-  const copy = new Uint8Array(bytes.length);
-  for (let at = 0; at < bytes.length; at += DOCUMENT_GIVEN_BYTES) {
-    copy.set(bytes.subarray(at, at + DOCUMENT_GIVEN_BYTES), at);
-    if (at + DOCUMENT_GIVEN_BYTES < bytes.length) await new Promise((resolve) => setImmediate(resolve));
-  }
-  return copy;
-}
-
-/** True when the buffer has hardly anything besides the bytes: an upload's has the room of its envelope. */
-function isAlone(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
-  const { buffer, byteOffset, length } = bytes;
-  return buffer instanceof ArrayBuffer && byteOffset === 0 && buffer.byteLength < length + DOCUMENT_GIVEN_BYTES;
 }
 
 async function nextMessage(port: MessagePort): Promise<DocumentAnswer> {

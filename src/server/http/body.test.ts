@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { ByteBudget } from '../byte-budget.ts';
 import { Body } from './body.ts';
 
+const MIB = 1_048_576;
+
 const CHUNK_BYTES = 65_536;
 
 test('a body dropped for lack of room does not block its connection', async () => {
@@ -21,4 +23,37 @@ test('a body dropped for lack of room does not block its connection', async () =
   assert.equal(budget.heldBytes, 0);
   assert.notEqual(flows.at(-1), 'pause');
   await assert.rejects(body.ask(1_000_000), { code: 'LIM-E001' });
+});
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+const FREE = { pause: () => undefined, resume: () => undefined, refuse: () => undefined, overrun: () => undefined };
+
+test('the end of a long body costs no more than its other pieces', async () => {
+  const body = new Body(48 * MIB, FREE, new ByteBudget({ bytesMax: 64 * MIB, message: 'no room' }));
+  const asked = body.ask(64 * MIB);
+  const beforeMs = cpuMs();
+  for (let at = 0; at < 96; at += 1) body.push(new Uint8Array(MIB / 2).fill(at), true);
+  const pushedMs = cpuMs() - beforeMs;
+  body.finish();
+  const finishedMs = cpuMs() - beforeMs - pushedMs;
+  assert.ok(finishedMs < pushedMs / 10, `${finishedMs} ms after ${pushedMs} ms`);
+  const bytes = await asked;
+  assert.equal(bytes.length, 48 * MIB);
+  for (let at = 0; at < 96; at += 1)
+    assert.deepEqual([bytes[(at * MIB) / 2], bytes[((at + 1) * MIB) / 2 - 1]], [at, at]);
+});
+
+test('a body that announces much and sends little holds what it sent', async () => {
+  const budget = new ByteBudget({ bytesMax: 64 * MIB, message: 'no room' });
+  const body = new Body(48 * MIB, FREE, budget);
+  const asked = body.ask(64 * MIB);
+  for (let at = 0; at < 3; at += 1) body.push(new Uint8Array(MIB), true);
+  assert.equal(budget.heldBytes, 3 * MIB);
+  body.discard();
+  assert.equal(budget.heldBytes, 0);
+  await assert.rejects(asked);
 });

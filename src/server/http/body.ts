@@ -15,6 +15,11 @@ const EMPTY = new Uint8Array(0);
 /** Smaller pieces are copied together: an object for each would cost more than its bytes. */
 const SMALL_BYTES = 16_384;
 const GATHERED_BYTES_MIN = 1_024;
+/**
+ * From here on, a body of an announced length is collected in one buffer: joining 50 MB at the end would take 25 ms at once.
+ * Memory that is not touched yet costs nothing.
+ */
+const WHOLE_BYTES_MIN = 1_048_576;
 
 /** Pauses and resumes the socket. */
 export interface Flow {
@@ -37,7 +42,9 @@ export class Body {
   /** The last chunk, if allocated here, and its used length. */
   private gathered: Uint8Array | undefined;
   private gatheredBytes = 0;
-  /** Allocated bytes of the chunks. */
+  /** Takes all bytes, once there are many. */
+  private whole: Uint8Array | undefined;
+  /** Allocated bytes of the chunks; of `whole`, those that are used. */
   private heldBytes = 0;
   private complete = false;
   /** As `complete`, also for a body that has failed. */
@@ -90,6 +97,8 @@ export class Body {
       this.fail(tooLarge(this.bytesMax));
       return;
     }
+    // The libraries see to that.
+    assert(this.declaredBytes < 0 || this.bytes <= this.declaredBytes, 'a body is no longer than announced');
     this.store(chunk, lent);
     try {
       this.share.hold(this.heldBytes);
@@ -154,6 +163,11 @@ export class Body {
   }
 
   private store(chunk: Uint8Array, lent: boolean): void {
+    // Not before it is asked for: only then the announced length is known to be below a limit.
+    if (this.bytesMax >= 0 && this.bytes >= WHOLE_BYTES_MIN && this.declaredBytes >= 0) {
+      this.storeWhole(chunk);
+      return;
+    }
     const { gathered } = this;
     if (gathered !== undefined && chunk.length <= gathered.length - this.gatheredBytes) {
       gathered.set(chunk, this.gatheredBytes);
@@ -173,6 +187,21 @@ export class Body {
     this.heldBytes += this.chunks.at(-1)?.length ?? 0;
   }
 
+  private storeWhole(chunk: Uint8Array): void {
+    if (this.whole === undefined) {
+      this.whole = Buffer.allocUnsafeSlow(this.declaredBytes);
+      this.closeGathered();
+      let at = 0;
+      for (const part of this.chunks) {
+        this.whole.set(part, at);
+        at += part.length;
+      }
+      this.chunks = [];
+    }
+    this.whole.set(chunk, this.bytes - chunk.length);
+    this.heldBytes = this.bytes;
+  }
+
   private closeGathered(): void {
     if (this.gathered !== undefined)
       this.chunks[this.chunks.length - 1] = this.gathered.subarray(0, this.gatheredBytes);
@@ -180,6 +209,11 @@ export class Body {
   }
 
   private join(): Uint8Array {
+    const { whole } = this;
+    if (whole !== undefined) {
+      this.whole = undefined;
+      return whole.subarray(0, this.bytes);
+    }
     this.closeGathered();
     const { chunks } = this;
     this.chunks = [];
@@ -189,6 +223,7 @@ export class Body {
   private letGo(): void {
     this.chunks = [];
     this.gathered = undefined;
+    this.whole = undefined;
   }
 }
 

@@ -70,7 +70,7 @@ function partsOf(type: string, body: Uint8Array, bytesMax: number): Promise<Part
         stream.resume();
         return;
       }
-      const content = new Content(body.length);
+      const content = new Content(body);
       stream.on('data', (chunk: Buffer) => content.push(chunk));
       stream.on('end', () => {
         files.push({ fileName: info.filename ?? '', contentType: info.mimeType, bytes: content.bytes });
@@ -91,43 +91,38 @@ function partsOf(type: string, body: Uint8Array, bytesMax: number): Promise<Part
 }
 
 /**
- * Collects the pieces of a file as they arrive. There may be one for every few bytes, and joining them at the end would
- * take long.
+ * The bytes of a file, a stretch of the body. The parser names them by pieces, maybe one for every few bytes: most are views
+ * of the body, and those that may be the beginning of a boundary are copies.
  */
 class Content {
-  readonly #bytesMax: number;
-  /** Usually one piece is the whole file and is not copied. */
-  #only: Buffer | undefined;
-  #joined: Buffer | undefined;
+  readonly #body: Uint8Array;
+  /** Offset in the body, once a view told it. */
+  #start: number | undefined;
   #length = 0;
+  /** The pieces before the first view: fewer bytes than a boundary has. */
+  readonly #copies: Buffer[] = [];
 
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+  constructor(body: Uint8Array) {
+    this.#body = body;
   }
 
   push(piece: Buffer): void {
-    if (this.#length === 0) this.#only = piece;
-    else {
-      this.#joined ??= this.#begun();
-      piece.copy(this.#joined, this.#length);
+    if (this.#start === undefined) {
+      const at = piece.byteOffset - this.#body.byteOffset;
+      // A copy may lie in the same buffer, where small ones share one.
+      const isView = piece.buffer === this.#body.buffer && at >= 0 && at < this.#body.length;
+      if (isView) this.#start = at - this.#length;
+      else this.#copies.push(piece);
     }
     this.#length += piece.length;
   }
 
+  /** A view of the body, unless it is shorter than a boundary. */
   get bytes(): Uint8Array {
-    return this.#joined?.subarray(0, this.#length) ?? this.#only ?? NO_BYTES;
-  }
-
-  /** Untouched memory costs nothing. */
-  #begun(): Buffer {
-    const joined = Buffer.allocUnsafeSlow(this.#bytesMax);
-    this.#only?.copy(joined);
-    this.#only = undefined;
-    return joined;
+    if (this.#start === undefined) return Buffer.concat(this.#copies);
+    return this.#body.subarray(this.#start, this.#start + this.#length);
   }
 }
-
-const NO_BYTES = new Uint8Array(0);
 
 /** Feeds the parser in stretches, so that other requests are answered in between. */
 async function feed(parser: busboy.Busboy, body: Uint8Array): Promise<void> {

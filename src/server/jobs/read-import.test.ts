@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TRANSFER_GRAINS_MAX } from '../../engine/base/limits.ts';
+import { HANDED_OVER_BYTES, TRANSFER_GRAINS_MAX } from '../../engine/base/limits.ts';
 import { encodeGrain } from '../../engine/grain/codec/blob.ts';
 import { writeContainer } from '../../engine/grain/codec/container-writer.ts';
 import { blobsOf, entriesOf, ImportReader } from './read-import.ts';
@@ -35,4 +35,12 @@ test('a file of many grains becomes chunks of a few pieces, decoded one by one',
     chunks.map((chunk) => entriesOf(chunk).map(({ hash }) => hash)),
     [[], [], [], [replaced.address]],
   );
+});
+
+test('a large file is handed to the thread without a copy', async () => {
+  const reader = new ImportReader();
+  const file = new Uint8Array(HANDED_OVER_BYTES);
+  await assert.rejects(reader.read(file), { code: 'FMT-E001' });
+  await reader.close();
+  assert.equal(file.length, 0);
 });

@@ -8,6 +8,7 @@ import { IMPORT_PROBLEMS_LISTED_MAX, TRANSFER_BYTES, TRANSFER_GRAINS_MAX } from 
 import { readImport } from '../../engine/grain/codec/container.ts';
 import { GrainError, toEngineError } from '../../engine/grain/error.ts';
 import type { ManifestEntry } from '../../shards/protocol.ts';
+import { handedOver } from '../long-bytes.ts';
 import { threadEntry } from '../thread-entry.ts';
 
 /** The grains of a file, ready for a shard. */
@@ -66,6 +67,7 @@ export function readImportedFile(bytes: Uint8Array): ImportedFile {
 export class ImportReader {
   #thread: Piscina | undefined;
 
+  /** Throws like `readImportedFile`; LIM-E001 when too many wait. The caller may lose a large file's bytes to the thread. */
   async read(bytes: Uint8Array): Promise<ImportedFile> {
     if (bytes.length <= INLINE_BYTES_MAX) return readImportedFile(bytes);
     this.#thread ??= new Piscina({
@@ -77,7 +79,8 @@ export class ImportReader {
     });
     if (this.#thread.queueSize >= 16)
       throw new EngineError('LIM-E001', 'too many imports are waiting: try again later');
-    const outcome: ImportOutcome = await this.#thread.run(bytes);
+    const given = await handedOver(bytes);
+    const outcome: ImportOutcome = await this.#thread.run(given, { transferList: [given.buffer] });
     if ('error' in outcome) throw EngineError.fromWire(outcome.error);
     return outcome.file;
   }

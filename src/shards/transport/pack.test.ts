@@ -222,3 +222,17 @@ test('a message larger than any before is carried, and the writer can be used ag
     input: { hash: 'x' },
   });
 });
+
+test('a long message leaves without a copy of it', () => {
+  const body = Buffer.alloc(16 * 1_048_576, 7);
+  const cpuMs = (): number => process.threadCpuUsage().user / 1_000 + process.threadCpuUsage().system / 1_000;
+  const writer = new RequestWriter('write');
+  const beforeMs = cpuMs();
+  writer.appendRaw({ id: 1, shard: 2 }, 3, { memory: 1, partition: 0, actor: 'a', requestId: 'r' }, body);
+  const appendedMs = cpuMs() - beforeMs;
+  const message = writer.take();
+  const takenMs = cpuMs() - beforeMs - appendedMs;
+  assert.ok(takenMs < appendedMs / 5, `${takenMs} ms after ${appendedMs} ms`);
+  const [request] = readRequests(message, assert.fail);
+  assert.ok(request !== undefined && 'raw' in request.body && body.equals(request.body.raw));
+});

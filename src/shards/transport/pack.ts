@@ -52,12 +52,15 @@ class Scratch {
     this.length = headBytes;
   }
 
-  /** Makes room for `count` more bytes and returns their offset. The writer sets `length` once they are complete. */
-  reserve(count: number): number {
-    const start = this.length;
+  /**
+   * Makes room for `count` more bytes after `start` and returns `start`. The writer sets `length` once they are complete. A
+   * long message gets exactly the room that it asks for, because its buffer can then leave without a copy.
+   */
+  reserve(count: number, start = this.length): number {
     const end = start + count;
     if (end > this.bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(end, this.bytes.length * 2));
+      const roomy = Math.min(this.bytes.length * 2, SCRATCH_BYTES_KEPT);
+      const larger = Buffer.allocUnsafeSlow(Math.max(end, roomy));
       this.bytes.copy(larger, 0, 0, start);
       this.bytes = larger;
     }
@@ -66,11 +69,13 @@ class Scratch {
 
   /** Returns the message in an ArrayBuffer of exactly its size, ready for transfer, and empties the scratch. */
   take(): ArrayBuffer {
-    const { buffer } = this.bytes;
+    const { bytes, length } = this;
     // allocUnsafeSlow never uses the shared pool: the Buffer starts at offset 0 of its own ArrayBuffer.
-    const message = (buffer as ArrayBuffer).slice(0, this.length);
+    const buffer = bytes.buffer as ArrayBuffer;
+    const isWhole = bytes.length === length;
+    const message = isWhole ? buffer : buffer.slice(0, length);
     this.length = this.headBytes;
-    if (this.bytes.length > SCRATCH_BYTES_KEPT) this.bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+    if (isWhole || bytes.length > SCRATCH_BYTES_KEPT) this.bytes = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
     return message;
   }
 }
@@ -122,10 +127,11 @@ export class RequestWriter {
     context: CallContext,
     body: Uint8Array,
   ): number {
-    const start = this.#scratch.reserve(REQUEST_HEADER_BYTES + contextBytesMax(context) + body.length);
-    const { bytes } = this.#scratch;
+    const start = this.#scratch.reserve(REQUEST_HEADER_BYTES + contextBytesMax(context));
     const contextAt = start + REQUEST_HEADER_BYTES;
-    const bodyAt = writeContext(bytes, contextAt, context);
+    const bodyAt = writeContext(this.#scratch.bytes, contextAt, context);
+    this.#scratch.reserve(body.length, bodyAt);
+    const { bytes } = this.#scratch;
     bytes.writeUInt32LE(id, start);
     bytes[start + 4] = shard;
     bytes[start + METHOD_AT] = method;

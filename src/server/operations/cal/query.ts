@@ -1,10 +1,12 @@
 import { EngineError } from '../../../engine/base/errors.ts';
+import { HASHED_AT_ONCE_BYTES } from '../../../engine/base/limits.ts';
 import { onDemand } from '../../../engine/base/on-demand.ts';
 import type * as CalSource from '../../../engine/cal/query.ts';
 import { type CalReply, isRefused } from '../../../engine/calls/cal.ts';
 import { objectOfJson, parseJson } from '../../../engine/grain/api/json.ts';
 import type { JsonValue } from '../../../shards/protocol.ts';
 import { CalQueryRequest, CalQueryResponse } from '../../gen/memory/v1/memory.ts';
+import { hashInTurns } from '../../long-bytes.ts';
 import { defineOperation } from '../define.ts';
 import { rpc } from '../grpc-face.ts';
 import { WaitForIndexMs, waitForIndex } from '../recall/index-wait.ts';
@@ -94,7 +96,9 @@ export const calQuery = defineOperation({
     await waitForIndex(context, waitForIndexMs);
     const { reply, warnings } = await answering().answer(query, context);
     const durationMs = Math.round(performance.now() - startedMs);
-    const queryHash = source().hashOf(query);
+    // A query over the limit may have 16 MB: the loop turns before they are trimmed, and between stretches of them.
+    if (query.length > HASHED_AT_ONCE_BYTES) await new Promise((resolve) => setImmediate(resolve));
+    const queryHash = await hashInTurns(Buffer.from(source().trimmed(query)));
     await auditQuery(context, { queryHash, durationMs, reply });
     if (!isRefused(reply))
       return new CalOutput(query, queryHash, { ...reply, warnings: [...reply.warnings, ...warnings] }, durationMs);
