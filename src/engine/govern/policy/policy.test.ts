@@ -243,6 +243,13 @@ test('adding and tightening upgrade, removing and loosening downgrade, and an em
   assert.equal(kind({}), 'unchanged');
 });
 
+test('memories without a policy share the baseline, which no change of a policy touches', () => {
+  const baseline = unsetPolicy();
+  decideChange(baseline, { addPolicies: ['gdpr'], overrides: { 'retention.audit_days': 4000 } }, WHO);
+  assert.equal(unsetPolicy(), baseline);
+  assert.ok(isIntact(baseline));
+});
+
 test('the baseline applies beneath every preset', () => {
   const baseline = unsetPolicy();
   for (const name of NAMES) {
