@@ -9,6 +9,7 @@ import { migrate } from '../../src/engine/log/postgres/migrate.ts';
 import { eventually } from '../support/eventually.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { codeOf, contextOf, openShard } from '../support/shard.ts';
+import { restOfLeaseMs } from '../support/store.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import type { NodeAnswer, NodeCall, NodeOptions } from './stopped-node-child.ts';
 
@@ -86,10 +87,7 @@ test('a node that was stopped past its lease answers nothing as an owner', async
     const before = added.length;
     await eventually('calls are answered', () => added.length > before + 50);
     node.process.kill('SIGSTOP');
-    await eventually('the lease has ended', async () => {
-      const [row] = await database.ask((sql) => sql`SELECT expires_at <= now() AS ended FROM granary_shards`);
-      return row?.['ended'] === true;
-    });
+    await eventually('the lease has ended', async () => (await restOfLeaseMs(database)) <= 0);
     const other = await openShard(join(root, `b${round}`), { database: { url, node: 'b', leaseMs: 60_000 } });
     // Everything that it said before it was stopped has been read by now.
     isContinued = true;

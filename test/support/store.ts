@@ -28,3 +28,12 @@ export async function migratedDatabase(shards: number, instance?: PostgresInstan
   await database.close();
   return made;
 }
+
+/** Milliseconds until the lease of a shard ends, by the clock of its database; negative after its end. */
+export async function restOfLeaseMs(database: Database, shard = 0): Promise<number> {
+  const [row] = await database.ask(
+    (sql) =>
+      sql`SELECT extract(epoch FROM expires_at - now()) * 1000 AS rest FROM granary_shards WHERE shard = ${shard}`,
+  );
+  return Number(row?.['rest']);
+}

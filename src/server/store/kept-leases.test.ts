@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { rootCertificates } from 'node:tls';
 import { eventually } from '../../../test/support/eventually.ts';
 import { testDatabase } from '../../../test/support/postgres.ts';
+import { restOfLeaseMs } from '../../../test/support/store.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { FORMAT_VERSION } from '../../engine/log/format.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
@@ -24,12 +25,7 @@ test('a lease goes on while the thread of its log is busy', async (t) => {
   await migrate(database, 1);
   const leases = LeaseTable.of(1).buffer;
   const place = { node: 'a', leaseMs: LEASE_MS, leases };
-  const restMs = async (): Promise<number> => {
-    const [row] = await database.ask(
-      (sql) => sql`SELECT extract(epoch FROM expires_at - now()) * 1000 AS rest FROM granary_shards WHERE shard = 0`,
-    );
-    return Number(row?.['rest']);
-  };
+  const restMs = () => restOfLeaseMs(database);
   const stamp = { shard: 0, shards: 1, formatVersion: FORMAT_VERSION };
   const lease = await Lease.take(database, { ...place, stamp, isKept: true });
   const end = keepLeases({ ...place, url }, { error: assert.ifError, info: assert.ifError });
