@@ -1,7 +1,8 @@
-// `granary agents` against a server in another process.
+// `granary agents` against a server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 
 const { here } = servedForFile();
 const DID = 'did:web:example.com:planner';

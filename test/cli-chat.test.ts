@@ -1,9 +1,10 @@
-// `granary chat` in a process of its own, against a scripted model.
+// `granary chat` against a scripted model, with its input in a process of its own.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { granary as granaryProcess, servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 import { startOpenAi } from './support/models/openai.ts';
 import type { Script } from './support/models/script.ts';
 
@@ -66,7 +67,7 @@ test('a pipe is answered line by line in one thread, and commands work', async (
     },
   ]);
   const input = 'first\n\nsecond\n/new Another\nthird\n/threads\n/help\n/nothing\n/quit\nnever\n';
-  const { code, stdout, stderr } = await granary(here('chat', '--memory', 'default'), { input });
+  const { code, stdout, stderr } = await granaryProcess(here('chat', '--memory', 'default'), { input });
   assert.equal(code, 0, stderr);
   const [one, two, three, ...rest] = stdout.split('\n');
   assert.deepEqual([one, two, three], ['One.', 'Two.', 'Three.']);
@@ -84,7 +85,7 @@ test('a thread is renamed, archived and brought back', async (t) => {
   await assigned(t, [{ answer: { text: 'One.' } }, { answer: { text: 'Two.' } }]);
   const first = '/archive\n/title Tea orders\nfirst\n/threads\n/title\n/title Orders of tea\n/threads\n';
   const input = `${first}/archive\n/threads\n/archive now\nsecond\n/archive undo\n/threads\n`;
-  const { code, stdout, stderr } = await granary(here('chat', '--user', 'renamer'), { input });
+  const { code, stdout, stderr } = await granaryProcess(here('chat', '--user', 'renamer'), { input });
   assert.equal(code, 0, stderr);
   const titles = stdout.split('\n').flatMap((line) => /Tea orders|Orders of tea|^One\.|^Two\./.exec(line)?.[0] ?? []);
   assert.deepEqual(titles, ['One.', 'Tea orders', 'Orders of tea', 'Two.', 'Orders of tea']);

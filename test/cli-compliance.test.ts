@@ -1,9 +1,10 @@
-// `granary compliance` against a server in another process.
+// `granary compliance` against a server.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 
 const { directory, here } = servedForFile();
 

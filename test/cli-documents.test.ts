@@ -1,9 +1,10 @@
-// `granary import` of documents and `granary ask`, each in a process of its own.
+// `granary import` of documents and `granary ask`.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 import { startOpenAi } from './support/models/openai.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { granary as granaryProcess, servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 import { formsIn } from './support/encoded-forms.ts';
 import { blocksOf, ExampleShell } from './support/example-shell.ts';
 import { pdfPages } from './support/pdf-text.ts';
@@ -127,7 +128,7 @@ Module._resolveFilename = function (name, ...rest) {
 };`,
   );
   const words = here('dsr', 'report', '--user', 'bob', '--out', path('none.pdf'));
-  const bare = await granary(words, { env: { NODE_OPTIONS: `--require ${hook}` } });
+  const bare = await granaryProcess(words, { env: { NODE_OPTIONS: `--require ${hook}` } });
   assert.deepEqual(
     [bare.code, /NO-PDFKIT: a PDF needs the package pdfkit: npm install pdfkit/.test(bare.stderr)],
     [1, true],
@@ -137,7 +138,7 @@ Module._resolveFilename = function (name, ...rest) {
   writeFileSync(hook, readFileSync(hook, 'utf8').replace("name === 'pdfkit'", "name.startsWith('dejavu')"));
   const user = `עדה ${SCRIPT}`;
   const plain = here('dsr', 'report', '--user', user, '--language', 'de', '--out', path('plain.pdf'));
-  const latin = await granary(plain, { env: { NODE_OPTIONS: `--require ${hook}` } });
+  const latin = await granaryProcess(plain, { env: { NODE_OPTIONS: `--require ${hook}` } });
   assert.equal(latin.code, 0, latin.stderr);
   const { text } = await pdfText(path('plain.pdf'));
   assert.match(text, /\[U\+05E2\]\[U\+05D3\]\[U\+05D4\] "><script>/);

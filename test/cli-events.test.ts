@@ -1,10 +1,11 @@
-// `granary events` against a server in another process.
+// `granary events` against a server.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text as streamed } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 import { MAIN } from './support/program.ts';
 
 const { here } = servedForFile();

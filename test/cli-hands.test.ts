@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 
 const { directory, here } = servedForFile();
 

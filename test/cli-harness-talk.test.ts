@@ -1,9 +1,10 @@
-// `granary harnesses chat` and `conversations` in a process of their own, against a scripted model.
+// `granary harnesses chat` and `conversations` against a scripted model, with input in a process of its own.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { granary as granaryProcess, servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 import { memoryFolder } from './support/memory-files.ts';
 import { startOpenAi } from './support/models/openai.ts';
 import type { Script } from './support/models/script.ts';
@@ -54,14 +55,14 @@ test('a message is answered, and a tool of the caller is the person’s', async 
     },
   ]);
   const talk = ['--conversation', 'c1', '--user', 'ann'];
-  const first = await granary(here('harnesses', 'chat', 'support', 'Where is', 'order 17?', ...talk), {
+  const first = await granaryProcess(here('harnesses', 'chat', 'support', 'Where is', 'order 17?', ...talk), {
     input: '{"state":"shipped"}\n',
   });
   assert.equal(first.code, 0, first.stderr);
   assert.match(first.stdout, /^It is.* on its way\.\n$/);
   assert.ok(!first.stdout.includes('\u001b'));
   assert.match(first.stderr, /The agent asks you to run orders\.find with \{"order":17\}/);
-  const second = await granary(here('harnesses', 'chat', 'support', ...talk), {
+  const second = await granaryProcess(here('harnesses', 'chat', 'support', ...talk), {
     input: 'And 18?\n\n/nothing\n/quit\nnever\n',
   });
   assert.equal(second.code, 0, second.stderr);

@@ -6,7 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { type SignedProof, type SignedRemoval, signedBytes } from '../src/server/proofs/erasure-proof.ts';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 import { eventually } from './support/eventually.ts';
 
 const { directory, here } = servedForFile();

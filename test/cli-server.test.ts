@@ -1,10 +1,12 @@
-// Commands against a server in another process: output as JSON and for people, and exit codes.
+// Commands against a server in another process: output as JSON and for people, and exit codes. Tests of standard input, of
+// addresses and of usage errors start a process for each command.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { EVENT_KINDS } from '../src/engine/govern/trail/event-kinds.ts';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { granaryJson as granaryJsonOfProcess, granary as granaryProcess, servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 import { startOpenAi } from './support/models/openai.ts';
 
 const CHATS = resolve(import.meta.dirname, '../../shared/data/beam100k/corpus.jsonl');
@@ -215,37 +217,37 @@ test('one memory per field value, from standard input; exports are complete', as
     time: 1_700_000_000 + n,
   }));
   const input = lines.map((line) => JSON.stringify(line)).join('\n');
-  const report = await granaryJson(here('import', '-', '--memory-from', 'conv'), 0, input);
+  const report = await granaryJsonOfProcess(here('import', '-', '--memory-from', 'conv'), 0, input);
   assert.deepEqual(report['memories'], { 'conv-1': 2, 'conv-0': 2 });
   const [mg, jsonl] = [join(directory, 'conv.mg'), join(directory, 'conv.jsonl')];
   const [whole, readable] = await Promise.all([
-    granaryJson(here('export', '-m', 'conv-1', '--out', mg)),
-    granaryJson(here('export', '-m', 'conv-1', '--out', jsonl)),
+    granaryJsonOfProcess(here('export', '-m', 'conv-1', '--out', mg)),
+    granaryJsonOfProcess(here('export', '-m', 'conv-1', '--out', jsonl)),
   ]);
   assert.deepEqual([whole['format'], whole['grains'], readable['format'], readable['grains']], ['mg', 2, 'jsonl', 2]);
   const exported = readFileSync(jsonl, 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Shown);
-  const same = await granaryJson(here('import', mg, '-m', 'conv-1'));
+  const same = await granaryJsonOfProcess(here('import', mg, '-m', 'conv-1'));
   assert.deepEqual([same['added'], same['duplicates'], same['errors']], [0, 2, 0]);
-  const copied = await granaryJson(here('import', mg, '-m', 'copy'));
+  const copied = await granaryJsonOfProcess(here('import', mg, '-m', 'copy'));
   assert.deepEqual(new Set(copied['hashes'] as string[]), new Set(exported.map(({ hash }) => hash)));
-  const read = await granaryJson(here('import', jsonl, '-m', 'read'));
+  const read = await granaryJsonOfProcess(here('import', jsonl, '-m', 'read'));
   assert.equal(read['added'], 2);
-  const stats = await granaryJson(here('stats', '-m', 'read'));
+  const stats = await granaryJsonOfProcess(here('stats', '-m', 'read'));
   assert.deepEqual([stats['memory'], stats['total_grains']], ['read', 2]);
-  const metrics = await granaryJson(here('metrics', '-m', 'read'));
+  const metrics = await granaryJsonOfProcess(here('metrics', '-m', 'read'));
   assert.deepEqual([metrics['memory'], metrics['total'], metrics['domain']], ['read', 25, 'all']);
-  const table = await granary(here('metrics', '-m', 'read', '--domain', 'ops'));
+  const table = await granaryProcess(here('metrics', '-m', 'read', '--domain', 'ops'));
   assert.match(table.stdout, /^green +ops\.audit_chain_valid +1 /m);
   assert.match(table.stdout, /^ops\.disk_quota_pct +no quota$/m);
-  const unknown = await granary(here('metrics', '-m', 'read', '--domain', 'sales'));
+  const unknown = await granaryProcess(here('metrics', '-m', 'read', '--domain', 'sales'));
   assert.equal(unknown.code, 2);
-  const piped = await granary(here('export', '-m', 'conv-1', '--format', 'jsonl'));
+  const piped = await granaryProcess(here('export', '-m', 'conv-1', '--format', 'jsonl'));
   assert.equal(piped.stdout, readFileSync(jsonl, 'utf8'));
   writeFileSync(mg, readFileSync(mg).fill(0xff, 60, 64));
-  const damaged = await granary(here('import', mg, '-m', 'copy'));
+  const damaged = await granaryProcess(here('import', mg, '-m', 'copy'));
   assert.deepEqual([damaged.code, damaged.stdout], [1, '']);
   assert.match(damaged.stderr, /^granary: FMT-E00\d: /);
 });
@@ -285,9 +287,9 @@ test('a server is found by either of its addresses', async () => {
   const env = { GRANARY_API_KEY: readFileSync(join(directory, 'data/keys/bootstrap.key'), 'utf8').trim() };
   // `health` is an rpc and `memories` a route: each must find the other address.
   const [rpc, route, byHttp] = await Promise.all([
-    granary(['health', '--url', server().http, '--json'], { env }),
-    granary(['memories', '--url', server().grpc, '--json'], { env }),
-    granary(['memories', '--url', server().http, '--json'], { env }),
+    granaryProcess(['health', '--url', server().http, '--json'], { env }),
+    granaryProcess(['memories', '--url', server().grpc, '--json'], { env }),
+    granaryProcess(['memories', '--url', server().http, '--json'], { env }),
   ]);
   assert.equal((JSON.parse(rpc.stdout) as { status: string }).status, 'ok');
   assert.equal(route.code, 0);
@@ -338,7 +340,7 @@ test('providers are set with a key from the environment or standard input, teste
   );
   const made = await granary(set, { env: { GRANARY_PROVIDER_KEY: KEY } });
   assert.equal(made.stdout, `Provider own is made: openai_compatible ${models.url}\n`, made.stderr);
-  const changed = await granary([...set, '--key-stdin'], { input: `${KEY}\n` });
+  const changed = await granaryProcess([...set, '--key-stdin'], { input: `${KEY}\n` });
   assert.equal(changed.stdout, `Provider own is changed: openai_compatible ${models.url}\n`);
   const listed = await granary(here('providers', 'list'));
   assert.match(listed.stdout, /own\s+openai_compatible\s+http:\S+\s+…tail\s+eu\s+on/);
@@ -418,12 +420,12 @@ test('a hook is created with its secret, listed, read and deleted', async () => 
 
 test('usage errors are exit code 2, failures 1, and help says so', async () => {
   const [unknown, option, argument, nowhere, help, words] = await Promise.all([
-    granary(['frobnicate']),
-    granary(['recall', '--nope', '--json']),
-    granary(here('import', 'x.jsonl', '--memory', 'a', '--memory-from', 'b')),
-    granary(['stats', '--url', '127.0.0.1:1', '--json'], { env: { GRANARY_API_KEY: 'gr_none' } }),
-    granary(['--help']),
-    granary(['recall', '--help']),
+    granaryProcess(['frobnicate']),
+    granaryProcess(['recall', '--nope', '--json']),
+    granaryProcess(here('import', 'x.jsonl', '--memory', 'a', '--memory-from', 'b')),
+    granaryProcess(['stats', '--url', '127.0.0.1:1', '--json'], { env: { GRANARY_API_KEY: 'gr_none' } }),
+    granaryProcess(['--help']),
+    granaryProcess(['recall', '--help']),
   ]);
   assert.deepEqual([unknown.code, option.code, argument.code], [2, 2, 2]);
   assert.match(unknown.stderr, /unknown command 'frobnicate'/);

@@ -1,9 +1,10 @@
-// `granary session` and `granary actions` against a server in another process.
+// `granary session` and `granary actions` against a server.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { granary, granaryJson, servedForFile } from './support/cli.ts';
+import { servedForFile } from './support/cli.ts';
+import { granary, granaryJson } from './support/command-thread.ts';
 
 const THEN = 1_700_000_000;
 const GRAINS = [

@@ -16,7 +16,7 @@ import { ON_POSTGRES, storeVariables } from './store.ts';
 const EMPTY = mkdtempSync(join(tmpdir(), 'granary-cwd-'));
 process.on('exit', () => rmSync(EMPTY, { recursive: true, force: true }));
 /** A command that takes longer hangs. */
-const RUN_MS_MAX = 300_000;
+export const RUN_MS_MAX = 300_000;
 
 export interface Ran {
   readonly code: number | null;
@@ -25,13 +25,13 @@ export interface Ran {
 }
 
 /** A small deployment starts sooner: two shards on one thread. */
-function environment(added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+export function environment(added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GRANARY_'));
   return { ...Object.fromEntries(kept), GRANARY_SHARDS: '2', GRANARY_WORKERS: '1', ...added };
 }
 
 /** The variables of the database that belongs to the data directory of a command, if it names one and the run has databases. */
-async function storeOf(words: readonly string[]): Promise<Readonly<Record<string, string>>> {
+export async function storeOf(words: readonly string[]): Promise<Readonly<Record<string, string>>> {
   const dataDir = words[words.indexOf('--data-dir') + 1];
   return ON_POSTGRES && words.includes('--data-dir') && dataDir !== undefined ? storeVariables(dataDir) : {};
 }
@@ -63,7 +63,11 @@ export async function granaryJson(
   code = 0,
   input?: string,
 ): Promise<Record<string, unknown>> {
-  const ran = await granary([...words, '--json'], input === undefined ? {} : { input });
+  return jsonOf(words, await granary([...words, '--json'], input === undefined ? {} : { input }), code);
+}
+
+/** The value that a command with `--json` printed. Throws with the output when its exit code is not `code`. */
+export function jsonOf(words: readonly string[], ran: Ran, code: number): Record<string, unknown> {
   if (ran.code !== code) throw new Error(`exit code ${ran.code} of ${words.join(' ')}: ${ran.stderr}${ran.stdout}`);
   return JSON.parse(ran.stdout) as Record<string, unknown>; // one object, as the tests require
 }
