@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
+import { freePort } from '../bench/lib/peers/child-server.ts';
 import { Database } from '../src/engine/log/postgres/database.ts';
 import { readFleet } from '../src/engine/log/postgres/fleet.ts';
 import { CONTROL_SHARD } from '../src/server/control/open.ts';
@@ -14,6 +15,7 @@ import { EventClient } from './support/event-stream.ts';
 import { eventually } from './support/eventually.ts';
 import { testDatabase } from './support/postgres.ts';
 import { ask, type ServerProcess, startServerProcess } from './support/server-process.ts';
+import { TcpProxy } from './support/tcp-proxy.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
 const MASTER = 'c0ffee0123456789'.repeat(4);
@@ -26,10 +28,14 @@ async function setUp(t: TestContext) {
   const root = temporaryDirectory(t);
   const database = await Database.open(found.url);
   t.after(() => database.close());
-  const start = async (name: string, flags: readonly string[] = []): Promise<ServerProcess> => {
+  const start = async (
+    name: string,
+    flags: readonly string[] = [],
+    nodeListen = '127.0.0.1:0',
+  ): Promise<ServerProcess> => {
     const server = await startServerProcess({
       directory: join(root, name),
-      flags: ['--shards', '4', '--workers', '1', '--node-listen', '127.0.0.1:0', '--store-lease-ms', String(LEASE_MS), ...flags], // biome-ignore format: one row
+      flags: ['--shards', '4', '--workers', '1', '--node-listen', nodeListen, '--store-lease-ms', String(LEASE_MS), ...flags], // biome-ignore format: one row
       env: { GRANARY_STORE: found.url, GRANARY_MASTER_KEY: MASTER, GRANARY_BOOTSTRAP_KEY: KEY },
     });
     t.after(() => server.kill());
@@ -252,4 +258,73 @@ test('requests wait for the node that takes the control log over, also at that n
     return answers.every(({ status }) => status < 300);
   });
   assert.equal(await b.stop(), 0);
+});
+
+test('a link that breaks under a read or a keyed change costs its caller nothing, and the change is applied once', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const port = await freePort();
+  const proxy = await TcpProxy.to(t, port);
+  const a = await set.start('a', ['--advertise', `127.0.0.1:${proxy.port}`], `127.0.0.1:${port}`);
+  const b = await set.start('b');
+  await set.haveShards(a, b);
+  await copies(b);
+  const grpc = GrpcClient.open(b.grpc, KEY);
+  t.after(() => grpc.close());
+  const memories = ['m0', 'm1', 'm2', 'm3'];
+  for (const id of memories) await asked(b, 'POST', '/memories', { id });
+  const subjects = async (id: string): Promise<string[]> => {
+    const { grains } = await asked(a, 'GET', `/memories/${id}/grains?limit=50`);
+    return grains.map(({ fields }: { fields: { subject: string } }) => fields.subject).sort();
+  };
+  /** The answer of `act`, which comes while the answers of node a are lost, and after its connections are cut. */
+  const acrossCut = async <T>(act: () => Promise<T>, hasRun: () => Promise<boolean>): Promise<T> => {
+    await copies(b);
+    const cut = proxy.loseTheirAnswers();
+    const answer = act();
+    // It may be answered at once: node b has shards of its own.
+    answer.catch(() => undefined);
+    await eventually('it has run', hasRun);
+    cut();
+    return answer;
+  };
+  for (const id of memories) {
+    const keyed = { 'idempotency-key': `over http ${id}` };
+    const added = await acrossCut(
+      () => asked(b, 'POST', `/memories/${id}/add`, belief('http'), keyed),
+      async () => (await subjects(id)).includes('http'),
+    );
+    const again = await asked(b, 'POST', `/memories/${id}/add`, belief('http'), keyed);
+    assert.equal(added.blob_hash, again.blob_hash);
+    const message = { grain_type: 'belief', fields_json: JSON.stringify(belief('grpc')) };
+    const { hash } = await acrossCut(
+      () => grpc.call('Add', message, { 'x-memory-id': id, 'idempotency-key': `over grpc ${id}` }),
+      async () => (await subjects(id)).includes('grpc'),
+    );
+    // A read, which leaves nothing that shows that it has run.
+    const read = await acrossCut(
+      () => asked(b, 'GET', `/memories/${id}/grains/${added.blob_hash}`),
+      async () => true,
+    );
+    assert.equal(read.hash, added.blob_hash);
+    assert.equal((await grpc.call('Get', { hash }, { 'x-memory-id': id })).hash, hash);
+    assert.deepEqual(await subjects(id), ['grpc', 'http']);
+  }
+
+  // The server of the deployment answers these.
+  const made = await acrossCut(
+    () => asked(b, 'POST', '/memories', { id: 'late' }, { 'idempotency-key': 'a memory' }),
+    async () => JSON.stringify(await asked(a, 'GET', '/memories')).includes('"late"'),
+  );
+  assert.equal(made.id, 'late');
+  const list = await acrossCut(
+    () => asked(b, 'GET', '/memories'),
+    async () => true,
+  );
+  assert.ok(JSON.stringify(list).includes('"late"'));
+  const { blob_hash: hash } = await asked(b, 'POST', '/memories/late/add', belief('to forget'));
+  await acrossCut(
+    () => grpc.call('Forget', { hash }, { 'x-memory-id': 'late', 'idempotency-key': 'forget' }),
+    async () => (await ask(a, 'GET', `/memories/late/grains/${hash}`)).status === 404,
+  );
 });

@@ -70,3 +70,11 @@ export function flagHeader(arrival: Arrival, header: string): boolean {
 export function nameHeader(arrival: Arrival, header: string): string | undefined {
   return headerName(arrival.header(header), header);
 }
+
+/**
+ * True for a request that does no harm when it runs twice: it changes nothing, or its idempotency key makes the second run find the
+ * answer of the first.
+ */
+export function isRepeatable({ mutates }: Pick<Operation, 'mutates'>, idempotencyKey: string | undefined): boolean {
+  return !mutates || (idempotencyKey ?? '') !== '';
+}

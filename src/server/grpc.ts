@@ -1,8 +1,9 @@
 // The gRPC transport of the operation table: bytes of an rpc in, the operation's answer out.
 import { assert } from '../engine/base/assert.ts';
 import { JSON_PARSED_HERE_BYTES_MAX } from '../engine/base/limits.ts';
-import type { Arrival } from './arrival.ts';
+import { type Arrival, isRepeatable } from './arrival.ts';
 import type { GrpcAnswer, GrpcCall, GrpcHandler } from './grpc/front.ts';
+import type { Elsewhere } from './http.ts';
 import type { ReadMessage } from './jobs/read-json.ts';
 import { codecOf, sidecarCodecOf } from './operations/codecs.ts';
 import type { Operation } from './operations/define.ts';
@@ -36,7 +37,7 @@ export interface GrpcParts {
   readonly wrapper: Wrapper;
   readonly proxies: TrustedProxies;
   /** Set on a node that has a copy of the control log alone. */
-  readonly elsewhere?: GrpcHandler | undefined;
+  readonly elsewhere?: Elsewhere['grpc'] | undefined;
   /** Port of HTTP on this server. Health reports it to callers that know only the gRPC address. */
   readonly httpPort: () => number | undefined;
   /** Decodes a long message in another thread. */
@@ -52,9 +53,10 @@ export function grpcHandler({ wrapper, proxies, httpPort, readLong, elsewhere }:
   return async (call) => {
     const route = ROUTES.get(call.method);
     assert(route !== undefined, `${call.method} has a row`);
-    if (elsewhere !== undefined && route.operation.onAnyNode === false) return withPort(call, await elsewhere(call));
+    const pass = (to: Elsewhere['grpc']) => to(call, isRepeatable(route.operation, call.header('idempotency-key')));
+    if (elsewhere !== undefined && route.operation.onAnyNode === false) return withPort(call, await pass(elsewhere));
     const answer = await wrapper.perform(arrivalOf(call, route.operation, proxies), faceOf(call, route, readLong));
-    if (!answer.ok && answer.isElsewhere === true && elsewhere !== undefined) return elsewhere(call);
+    if (!answer.ok && answer.isElsewhere === true && elsewhere !== undefined) return pass(elsewhere);
     if (!answer.ok) return { error: answer.error, headers: answer.headers };
     const { bytes, warnings } = answer.reply;
     const headers = warnings === '' ? answer.headers : { ...answer.headers, 'x-warnings': warnings };

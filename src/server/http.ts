@@ -3,11 +3,11 @@ import { unreachable } from '../engine/base/assert.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { ANSWER_SHARED_BYTES_MIN, MESSAGE_BYTES_MAX } from '../engine/base/limits.ts';
 import { jsonBuffer } from '../engine/grain/api/json.ts';
-import { requestIdOf } from './arrival.ts';
+import { isRepeatable, requestIdOf } from './arrival.ts';
 import { withoutBase } from './base-path.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Services } from './context.ts';
-import type { GrpcHandler } from './grpc/front.ts';
+import type { GrpcAnswer, GrpcCall } from './grpc/front.ts';
 import type { Cors } from './http/cors.ts';
 import { respondError } from './http/errors.ts';
 import { jsonBody } from './http/json.ts';
@@ -45,12 +45,14 @@ export interface PassedOn {
   readonly answers: ByteBudget;
   /** No page of another site caused it, by the names of this node, which the other one does not know. */
   readonly isKnownPage: boolean;
+  /** It does no harm when it runs twice. */
+  readonly mayRepeat: boolean;
 }
 
 /** Answers requests that this node cannot answer from its copy of the control log. */
 export interface Elsewhere {
   readonly http: (passed: PassedOn) => Promise<void>;
-  readonly grpc: GrpcHandler;
+  readonly grpc: (call: GrpcCall, mayRepeat: boolean) => Promise<GrpcAnswer>;
 }
 
 export interface HandlerParts {
@@ -100,7 +102,7 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
     const isOfServer = signIn?.takes(request.method, path) === true || mcp?.takes(path) === true;
     if (isOfServer && elsewhere !== undefined) {
       const isKnownPage = pages !== undefined || mcp?.isKnownPage(request) === true;
-      return elsewhere.http({ request, always, answers, isKnownPage });
+      return elsewhere.http({ request, always, answers, isKnownPage, mayRepeat: false });
     }
     if (signIn?.takes(request.method, path) === true) return signIn.answer(request, always);
     if (sites.some((site) => site.answer(request, path, always))) return;
@@ -125,7 +127,13 @@ export function httpHandler(parts: HandlerParts): HttpHandler {
     if (match.found === 'methods')
       return refuse(request, new EngineError('SYS-E004', 'method not allowed'), [...always, ['allow', match.allow]]);
     if (elsewhere !== undefined && match.route.operation.onAnyNode === false)
-      return elsewhere.http({ request, always, answers, isKnownPage: pages !== undefined });
+      return elsewhere.http({
+        request,
+        always,
+        answers,
+        isKnownPage: pages !== undefined,
+        mayRepeat: isRepeatable(match.route.operation, request.header('idempotency-key')),
+      });
     await answer(parts, request, match, always);
   };
   return serve;
@@ -209,7 +217,14 @@ async function answer(
     },
   );
   if (!performed.ok && performed.isElsewhere === true && elsewhere !== undefined)
-    return elsewhere.http({ request, taken, always, answers, isKnownPage: pages !== undefined });
+    return elsewhere.http({
+      request,
+      taken,
+      always,
+      answers,
+      isKnownPage: pages !== undefined,
+      mayRepeat: isRepeatable(operation, request.header('idempotency-key')),
+    });
   const headers: ResponseHeaders = [...always, ...Object.entries(performed.headers)];
   if (performed.ok) {
     try {

@@ -10,6 +10,8 @@ export class TcpProxy {
   #areAnswersLost = false;
   /** Connections of which nothing passes any more. */
   readonly #forgotten = new WeakSet<Socket>();
+  /** Connections whose answers are lost. */
+  readonly #answerless = new WeakSet<Socket>();
   /** How long a piece of bytes is under way in each direction of a new connection, or of one that is there. */
   #delayMs: () => number = () => 0;
   /** Resolves when the network passes bytes again. */
@@ -35,13 +37,25 @@ export class TcpProxy {
       this.#add(client, upstream);
       const delayMs = this.#delayMs();
       this.#pass(client, upstream, delayMs);
-      this.#pass(upstream, client, delayMs, () => this.#areAnswersLost);
+      this.#pass(upstream, client, delayMs, () => this.#areAnswersLost || this.#answerless.has(client));
     });
   }
 
   /** From now on the server gets everything, and its answers are lost. */
   loseAnswers(): void {
     this.#areAnswersLost = true;
+  }
+
+  /**
+   * Of the connections that are there, the server gets everything, and its answers are lost. New ones pass everything. Returns the
+   * function that ends them.
+   */
+  loseTheirAnswers(): () => void {
+    const sockets = [...this.#sockets];
+    for (const socket of sockets) this.#answerless.add(socket);
+    return () => {
+      for (const socket of sockets) socket.destroy();
+    };
   }
 
   /** From now on nothing passes, in either direction, and nobody is told: neither bytes nor ends of connections. */

@@ -382,6 +382,8 @@ export const SHARD_MOVES_MS = 30_000;
 export const HELD_CALLS_MAX = 10_000;
 /** The pause before a call is sent again that came to a node without its shard. */
 export const ELSEWHERE_PAUSE_MS = 20;
+/** How often a node sends a call or a request again whose connection to another node broke, if that can do no harm. */
+export const LOST_REPEATS_MAX = 3;
 /**
  * A node's copy of the control log: how often the node asks its owner whether it is up to date, how long after such a question
  * a request may begin with it, how long it may be used, and how long the owner takes it for used. The last difference covers clocks of

@@ -113,7 +113,7 @@ async function start(starting: Starting, parts: CopyServerParts): Promise<CopySe
   // Opened now, as in the whole server: the first question need not wait for a model.
   embedding.open();
   await parts.freePorts();
-  const elsewhere: Elsewhere = { http: (passed) => passer.http(passed), grpc: (call) => passer.grpc(call) };
+  const elsewhere: Elsewhere = { http: (passed) => passer.http(passed), grpc: (call, may) => passer.grpc(call, may) };
   const served = {
     services,
     wrapper,

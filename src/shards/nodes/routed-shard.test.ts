@@ -4,7 +4,9 @@ import { steadyMs, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { HELD_CALLS_MAX } from '../../engine/base/limits.ts';
 import type { CallContext } from '../protocol.ts';
+import { SETTINGS } from '../testing/memory.ts';
 import type { RawShardCaller } from '../transport/client.ts';
+import { LostCall } from './link/lost-call.ts';
 import { RoutedShard } from './routed-shard.ts';
 
 const CONTEXT: CallContext = { memory: 1, partition: 0, actor: 'a', requestId: 'r' };
@@ -51,6 +53,41 @@ test('a call that came to a node without the shard is sent again', async () => {
   // A shard that is shut here while calls are on their way.
   routed.set({ kind: 'here', caller: answering('a', 1) });
   assert.equal(await ask(routed.caller, 'y'), 'a:y');
+});
+
+test('a call whose connection broke is sent again if it can do no harm, a few times and until its deadline', async () => {
+  const routed = new RoutedShard(3);
+  let sent = 0;
+  let losses = Number.POSITIVE_INFINITY;
+  const lose = async (): Promise<never> => {
+    sent += 1;
+    if (losses-- > 0) throw new LostCall('STO-E002', 'the connection broke');
+    return { bytes: Buffer.from('answer'), notes: '' } as never; // of raw calls and of others
+  };
+  routed.set({ kind: 'there', node: 'b', address: 'b:1', caller: { call: lose, callRaw: lose } });
+  const keyed = { ...CONTEXT, idempotency: { key: 'k:0', bodyHash: 'h' } };
+  const late = { ...keyed, deadlineMs: steadyMs(systemClock) };
+  const { caller } = routed;
+  const locate = { hashes: [] };
+  const item = { grainType: 'event', fields: {}, sync: false } as const;
+  for (const [times, call] of [
+    [4, () => caller.callRaw(1, CONTEXT, Buffer.from('x'), 'read')],
+    [4, () => caller.callRaw(1, keyed, Buffer.from('x'), 'write')],
+    [1, () => caller.callRaw(1, CONTEXT, Buffer.from('x'), 'write')],
+    [1, () => caller.callRaw(1, late, Buffer.from('x'), 'write')],
+    [4, () => caller.call('locate', CONTEXT, locate)],
+    [4, () => caller.call('add', keyed, item)],
+    [1, () => caller.call('add', CONTEXT, item)],
+    // It would undo what came between.
+    [1, () => caller.call('attachMemory', keyed, { settings: SETTINGS })],
+  ] as const) {
+    losses = Number.POSITIVE_INFINITY;
+    sent = 0;
+    await assert.rejects(call, { code: 'STO-E002', message: /the connection broke/ });
+    assert.equal(sent, times, String(call));
+    losses = times - 1;
+    await call();
+  }
 });
 
 test('a call waits as long as its deadline and the move allow', async () => {

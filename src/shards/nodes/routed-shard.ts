@@ -1,12 +1,14 @@
 // One shard of a deployment with several nodes, wherever it is: in this process, on another node, or between two.
 //
 // While the shard moves, its calls wait, and go to the new owner. A node that gets a call for a shard that it does not have
-// says so before anything of the call runs, and the call is sent again where the shard is by then.
+// says so before anything of the call runs, and the call is sent again where the shard is by then. A call whose connection broke
+// may have run: it is sent again if it changes nothing, or if the shard keeps its answer under an idempotency key.
 import { steadyMs, systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { ELSEWHERE_PAUSE_MS, HELD_CALLS_MAX, SHARD_MOVES_MS } from '../../engine/base/limits.ts';
-import type { CallContext, Method } from '../protocol.ts';
+import { ELSEWHERE_PAUSE_MS, HELD_CALLS_MAX, LOST_REPEATS_MAX, SHARD_MOVES_MS } from '../../engine/base/limits.ts';
+import { CALL_ROWS, type CallContext, type Method } from '../protocol.ts';
 import type { RawShardCaller } from '../transport/client.ts';
+import { LostCall } from './link/lost-call.ts';
 
 export type Route =
   /** This node owns it. */
@@ -25,6 +27,13 @@ export interface RoutedShardOptions {
 }
 
 type Act<T> = (caller: RawShardCaller) => Promise<T>;
+
+interface Routed {
+  readonly isOfOtherNode: boolean;
+  readonly context: CallContext;
+  /** It does no harm when it runs twice. */
+  readonly mayRepeat: boolean;
+}
 
 export class RoutedShard {
   readonly shard: number;
@@ -64,14 +73,16 @@ export class RoutedShard {
   #callerOf(isOfOtherNode: boolean): RawShardCaller {
     return {
       call: (method, context, input) =>
-        this.#run(isOfOtherNode, context, (caller) => {
+        this.#run({ isOfOtherNode, context, mayRepeat: isRepeatable(method, context) }, (caller) => {
           this.#checkPlace(method);
           return caller.call(method, context, input);
         }),
       callRaw: (codec, context, bytes, lane) => {
         // The caller may use its bytes again when this returns, and the call may be sent again.
         const kept = Buffer.from(bytes);
-        return this.#run(isOfOtherNode, context, (caller) => caller.callRaw(codec, context, kept, lane));
+        // Each codec that changes something makes one call with a key (`retry: 'keyed'`).
+        const mayRepeat = lane === 'read' || context.idempotency !== undefined;
+        return this.#run({ isOfOtherNode, context, mayRepeat }, (caller) => caller.callRaw(codec, context, kept, lane));
       },
     };
   }
@@ -85,7 +96,8 @@ export class RoutedShard {
       );
   }
 
-  async #run<T>(isOfOtherNode: boolean, context: CallContext, act: Act<T>): Promise<T> {
+  async #run<T>({ isOfOtherNode, context, mayRepeat }: Routed, act: Act<T>): Promise<T> {
+    let repeats = 0;
     for (let untilMs: number | undefined; ; ) {
       const route = this.#route;
       if (route.kind === 'held') {
@@ -99,6 +111,11 @@ export class RoutedShard {
       try {
         return await act(route.caller);
       } catch (error) {
+        if (error instanceof LostCall && mayRepeat && repeats < LOST_REPEATS_MAX && hasTime(context)) {
+          repeats += 1;
+          await this.#pause(ELSEWHERE_PAUSE_MS);
+          continue;
+        }
         if (!(error instanceof EngineError) || !error.isElsewhere) throw error;
         untilMs ??= this.#untilMs(context);
         if (steadyMs(systemClock) >= untilMs) throw this.#moving();
@@ -151,4 +168,14 @@ export class RoutedShard {
   #moving(): EngineError {
     return new EngineError('STO-E002', `shard ${this.shard} moves to another node`, { retryAfterSeconds: 1 });
   }
+}
+
+function isRepeatable(method: Method, { idempotency }: CallContext): boolean {
+  const row = CALL_ROWS[method];
+  if (row.kind === 'read' || (row.kind === 'long' && row.changes === 'nothing')) return true;
+  return 'retry' in row && row.retry === 'keyed' && idempotency !== undefined;
+}
+
+function hasTime({ deadlineMs = Number.POSITIVE_INFINITY }: CallContext): boolean {
+  return steadyMs(systemClock) < deadlineMs;
 }

@@ -2,7 +2,7 @@
 // nodes, and its answer comes back as it is made. Requests wait while there is no owner.
 import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
 import { EngineError, type WireError } from '../../../engine/base/errors.ts';
-import { PASS_RETRY_MS, PASS_WAIT_MS, PASSED_MAX } from '../../../engine/base/limits.ts';
+import { LOST_REPEATS_MAX, PASS_RETRY_MS, PASS_WAIT_MS, PASSED_MAX } from '../../../engine/base/limits.ts';
 import type { Channel, ChannelSend } from '../../../shards/nodes/link/channel.ts';
 import { requestIdOf } from '../../arrival.ts';
 import type { ByteBudget } from '../../byte-budget.ts';
@@ -46,12 +46,23 @@ export interface PasserOptions {
   readonly waitMs?: number | undefined;
 }
 
+/** `refused`: nothing ran. `lost`: it may have run, and the caller has nothing of an answer. */
+type Outcome = 'answered' | 'refused' | 'lost';
+
 /** The ways to answer a request. */
 interface Attempt {
   readonly own: (handlers: Handlers) => Promise<void>;
-  readonly pass: (connection: Connection) => Promise<'answered' | 'refused'>;
+  readonly pass: (connection: Connection) => Promise<Outcome>;
   readonly refuse: (error: EngineError) => void;
+  /** It does no harm when it runs twice. */
+  readonly mayRepeat: boolean;
   readonly aborted: AbortSignal;
+}
+
+interface HttpWays {
+  /** The body, of at most so many bytes. It is read once, and kept for a repetition. */
+  readonly bodyOf: (bytesMax: number) => Promise<Uint8Array>;
+  readonly refuse: (error: EngineError) => void;
 }
 
 const NOBODY = 'no node runs the server at the moment: another one is taking the control log over';
@@ -105,21 +116,29 @@ export class Passer {
 
   /** Answers the request. Its body is asked for at most once. */
   async http(passed: PassedOn): Promise<void> {
-    const { request, taken, always } = passed;
+    const { request, always, mayRepeat } = passed;
+    let { taken } = passed;
+    const bodyOf = async (bytesMax: number): Promise<Uint8Array> => {
+      taken ??= request.body(bytesMax);
+      const bytes = await taken;
+      if (bytes.length > bytesMax) throw new EngineError('LIM-E003', `the body has more than ${bytesMax} bytes`);
+      return bytes;
+    };
     const refuse = (error: EngineError): void => {
       const id = requestIdOf(request.header('x-request-id'));
       respondError(request, error, id, [...always, ['x-request-id', id], ['retry-after', '1']]);
     };
     await this.#attempt({
       own: ({ http }) => Promise.resolve(http(taken === undefined ? request : new ReadRequest(request, taken))),
-      pass: (connection) => this.#passHttp(passed, refuse, connection),
+      pass: (connection) => this.#passHttp(passed, { bodyOf, refuse }, connection),
       refuse,
+      mayRepeat,
       aborted: request.aborted,
     });
   }
 
-  /** Resolves to the answer of the owner. */
-  async grpc(call: GrpcCall): Promise<GrpcAnswer> {
+  /** Resolves to the answer of the owner. `mayRepeat`: the call does no harm when it runs twice. */
+  async grpc(call: GrpcCall, mayRepeat: boolean): Promise<GrpcAnswer> {
     let answer: GrpcAnswer | undefined;
     const refuse = (error: EngineError): void => {
       answer = { error, headers: { 'x-request-id': requestIdOf(call.header('x-request-id')), 'retry-after': '1' } };
@@ -130,17 +149,18 @@ export class Passer {
       },
       pass: async (connection) => {
         const given = await this.#passGrpc(call, connection);
-        if (given === 'refused') return 'refused';
+        if (given === 'refused' || given === 'lost') return given;
         answer = given;
         return 'answered';
       },
       refuse,
+      mayRepeat,
       aborted: call.aborted,
     });
     return answer ?? { error: new EngineError('SYS-E005', 'the caller has disconnected') };
   }
 
-  /** Tries again while nothing ran. */
+  /** Tries again while nothing ran, and a few times where that does no harm. */
   async #attempt(how: Attempt): Promise<void> {
     if (this.#unanswered >= PASSED_MAX) {
       how.refuse(new EngineError('LIM-E001', 'too many requests wait for the node that runs the server'));
@@ -155,19 +175,26 @@ export class Passer {
   }
 
   async #tryOn(how: Attempt): Promise<void> {
-    const untilMs = performance.now() + (this.#options.waitMs ?? PASS_WAIT_MS);
+    const waitMs = this.#options.waitMs ?? PASS_WAIT_MS;
+    let untilMs = performance.now() + waitMs;
+    let losses = 0;
     while (!how.aborted.aborted) {
       const own = this.#options.own();
       if (own !== undefined) return how.own(own);
       const connection = this.#target?.connection;
       if (connection?.refuses === false) {
-        if ((await how.pass(connection)) === 'answered') {
+        const outcome = await how.pass(connection);
+        if (outcome === 'answered') {
           this.count += 1;
           return;
         }
+        if (outcome === 'lost') {
+          losses += 1;
+          untilMs = performance.now() + (how.mayRepeat && losses <= LOST_REPEATS_MAX ? waitMs : 0);
+        }
       }
       if (performance.now() >= untilMs) {
-        how.refuse(new EngineError('STO-E002', NOBODY));
+        how.refuse(new EngineError('STO-E002', losses === 0 ? NOBODY : BROKEN));
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, PASS_RETRY_MS));
@@ -197,12 +224,8 @@ export class Passer {
   }
 
   /** The body is sent when the owner asks for it, so a caller without rights is refused before. */
-  #passHttp(
-    passed: PassedOn,
-    refuse: (error: EngineError) => void,
-    connection: Connection,
-  ): Promise<'answered' | 'refused'> {
-    const { request, taken, isKnownPage } = passed;
+  #passHttp(passed: PassedOn, { bodyOf, refuse }: HttpWays, connection: Connection): Promise<Outcome> {
+    const { request, isKnownPage } = passed;
     const { method, path, query, remoteAddress, headerList: headers } = request;
     const head: RequestHead = {
       face: 'http',
@@ -216,8 +239,10 @@ export class Passer {
     };
     const { say, body, start, end } = this.#begin(connection, head, request.aborted);
     return new Promise((resolve) => {
-      let bytesOf = taken;
-      const finish = (how: 'answered' | 'refused'): void => {
+      let isOver = false;
+      const finish = (how: Outcome): void => {
+        if (isOver) return;
+        isOver = true;
         end();
         answer.leave();
         resolve(how);
@@ -228,10 +253,7 @@ export class Passer {
       });
       const sendBody = async (bytesMax: number): Promise<void> => {
         try {
-          bytesOf ??= request.body(bytesMax);
-          const bytes = await bytesOf;
-          if (bytes.length > bytesMax) throw new EngineError('LIM-E003', `the body has more than ${bytesMax} bytes`);
-          await body.finish(bytes);
+          await body.finish(await bodyOf(bytesMax));
         } catch (error) {
           if (error instanceof EngineError) say('unread', Buffer.from(JSON.stringify(error.toWire())));
           else say('aborted');
@@ -239,6 +261,8 @@ export class Passer {
       };
       const takePiece = async (piece: Buffer, isLast: boolean): Promise<void> => {
         await answer.take(piece);
+        // The connection broke meanwhile, and the request may be on its way again.
+        if (isOver) return;
         if (!isLast) {
           say('more');
           return;
@@ -262,6 +286,7 @@ export class Passer {
           finish('answered');
         } else if (kind === 'piece' || kind === 'last')
           takePiece(bytes, kind === 'last').catch((error: unknown) => {
+            if (isOver) return;
             say('aborted');
             if (error instanceof EngineError) fail(error);
             else {
@@ -270,12 +295,15 @@ export class Passer {
             }
           });
       };
-      const lost = (): void => fail(new EngineError('STO-E002', BROKEN));
+      const lost = (): void => {
+        if (answer.hasBegun) request.cut();
+        finish(answer.hasBegun ? 'answered' : 'lost');
+      };
       start({ receive, lost, gone: () => finish('answered') });
     });
   }
 
-  #passGrpc(call: GrpcCall, connection: Connection): Promise<GrpcAnswer | 'refused'> {
+  #passGrpc(call: GrpcCall, connection: Connection): Promise<GrpcAnswer | 'refused' | 'lost'> {
     const { service, method, remoteAddress, headerList: headers, deadlineMs } = call;
     const leftMs = deadlineMs === undefined ? undefined : deadlineMs - steadyMs(systemClock);
     const head: RequestHead = { face: 'grpc', service, method, remoteAddress, headers, leftMs };
@@ -283,7 +311,7 @@ export class Passer {
     return new Promise((resolve) => {
       let answer: AnswerHead = { headers: [] };
       const pieces: Buffer[] = [];
-      const finish = (given: GrpcAnswer | 'refused'): void => {
+      const finish = (given: GrpcAnswer | 'refused' | 'lost'): void => {
         end();
         resolve(given);
       };
@@ -302,12 +330,11 @@ export class Passer {
           pieces.push(bytes);
           if (error === undefined) finish({ bytes: Buffer.concat(pieces), headers: known });
           else finish({ error: errorOf(error), headers: known });
-        } else if (kind === 'cut') lost();
+        } else if (kind === 'cut') finish({ error: new EngineError('STO-E002', BROKEN) });
       };
-      const lost = (): void => finish({ error: new EngineError('STO-E002', BROKEN) });
       start({
         receive,
-        lost,
+        lost: () => finish('lost'),
         gone: () => finish({ error: new EngineError('SYS-E005', 'the caller has disconnected') }),
       });
     });

@@ -5,6 +5,7 @@ import { eventually } from '../../../../test/support/eventually.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import {
   ANSWER_SHARED_BYTES_MIN,
+  LOST_REPEATS_MAX,
   PASS_RETRY_MS,
   PASSED_PIECE_BYTES,
   UPLOAD_BYTES_MAX,
@@ -31,6 +32,7 @@ const on = (request: HttpRequest, taken?: Promise<Uint8Array>, isKnownPage = fal
   taken,
   always: [['vary', 'origin']],
   answers: answerBudget(64),
+  mayRepeat: false,
 });
 
 function setUp(handlers: Partial<Handlers> | undefined, own?: () => Handlers | undefined) {
@@ -229,6 +231,55 @@ test('a request that was not run waits for the next owner, and one that may have
   assert.equal(String(own.response?.body), 'read before');
 });
 
+test('a request whose connection broke is passed on again if it can do no harm, with the same body, a few times', async () => {
+  const seen: string[] = [];
+  const { passer, join, cut, opened } = setUp({
+    http: async (request) => {
+      seen.push(Buffer.from(await request.body(100)).toString());
+      if (seen.length === 3) request.respond(200, [], 'done');
+    },
+    grpc: async ({ bytes }) => {
+      seen.push(Buffer.from(bytes).toString());
+      return seen.length === 3 ? { bytes: Buffer.from('done') } : new Promise(() => undefined);
+    },
+  });
+  join();
+  const breakAt = async (times: number): Promise<void> => {
+    await eventually('it has run again', () => seen.length === times);
+    cut();
+    join();
+  };
+  const request = fakeRequest({ body: 'once' });
+  let reads = 0;
+  const read = request.body.bind(request);
+  request.body = (max) => {
+    reads += 1;
+    return read(max);
+  };
+  const passing = passer.http({ ...on(request), mayRepeat: true });
+  await breakAt(1);
+  await breakAt(2);
+  await passing;
+  assert.deepEqual([request.response?.status, String(request.response?.body)], [200, 'done']);
+  assert.deepEqual([seen, reads, passer.count], [['once', 'once', 'once'], 1, 1]);
+
+  seen.length = 0;
+  const calling = passer.grpc(grpcCall('Get', Buffer.from('call')), true);
+  await breakAt(1);
+  await breakAt(2);
+  assert.deepEqual(await calling, { bytes: Buffer.from('done'), headers: {} });
+
+  // It is never answered, and given up.
+  const before = opened();
+  const endless = fakeRequest({ body: 'again' });
+  const giving = passer.http({ ...on(endless), mayRepeat: true });
+  for (let time = 1; time <= 1 + LOST_REPEATS_MAX; time++) await breakAt(3 + time);
+  await giving;
+  assert.equal(opened() - before, 1 + LOST_REPEATS_MAX);
+  assert.equal(endless.response?.status, 503);
+  assert.match(String(endless.response?.body), /STO-E002.*may or may not have run/);
+});
+
 test('an owner that ends answers what it has, and takes no more', async () => {
   let finish: () => void = () => undefined;
   const { owner, passer, join } = setUp({
@@ -313,7 +364,7 @@ function grpcCall(method: string, bytes: Buffer, deadlineMs?: number): GrpcCall 
 test('a bug in a call of gRPC is an error for its caller, and no empty answer', async () => {
   const { passer, join, errors } = setUp({ grpc: () => Promise.reject(new Error('a bug')) });
   join();
-  const answer = await passer.grpc(grpcCall('Add', Buffer.from('abc')));
+  const answer = await passer.grpc(grpcCall('Add', Buffer.from('abc')), false);
   assert.ok('error' in answer && answer.error.code === 'SYS-E001', JSON.stringify(answer));
   assert.equal(errors.length, 1);
 });
@@ -331,14 +382,14 @@ test('a call of gRPC takes its metadata, deadline and bytes along, and brings an
   const bytes = Buffer.alloc(PASSED_PIECE_BYTES + 3, 'xyz');
   const deadlineMs = performance.timeOrigin + performance.now() + 5_000;
   const call = (method: string): GrpcCall => grpcCall(method, bytes, deadlineMs);
-  const answer = await passer.grpc(call('Add'));
+  const answer = await passer.grpc(call('Add'), false);
   assert.deepEqual(answer, { bytes: Buffer.from(bytes).reverse(), headers: { 'x-warnings': 'w' } });
   assert.deepEqual(
     [seen?.only('authorization'), seen?.remoteAddress, seen?.header('x-bin')],
     ['Bearer k', '1.2.3.4', undefined],
   );
   assert.ok(Math.abs((seen?.deadlineMs ?? 0) - deadlineMs) < 1_000);
-  const refused = await passer.grpc(call('Get'));
+  const refused = await passer.grpc(call('Get'), false);
   assert.ok('error' in refused && refused.error.code === 'MEM-E001' && refused.headers?.['x-request-id'] === 'r');
 });
 
@@ -364,7 +415,7 @@ test('bodies of other nodes count in the budget of the owner until their request
   const second = fakeRequest({ body });
   await passer.http(on(second));
   assert.deepEqual([second.response?.status, String(second.response?.body)], [429, 'LIM-E001']);
-  const refused = await passer.grpc(grpcCall('Add', body));
+  const refused = await passer.grpc(grpcCall('Add', body), false);
   assert.ok('error' in refused && refused.error.code === 'LIM-E001', JSON.stringify(refused));
   assert.equal(requests.heldBytes, body.length);
   going[0]!();

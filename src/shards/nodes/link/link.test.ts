@@ -10,7 +10,7 @@ import { runs } from '../../../../test/support/runs.ts';
 import { TcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
-import { LINK_BUFFER_BYTES_MAX } from '../../../engine/base/limits.ts';
+import { LINK_BUFFER_BYTES_MAX, LINK_PING_MS, LINK_SILENT_MS } from '../../../engine/base/limits.ts';
 import { type CallContext, METHODS } from '../../protocol.ts';
 import { ADD_CODEC, addCodec } from '../../testing/add-codec.ts';
 import { SETTINGS } from '../../testing/memory.ts';
@@ -208,6 +208,67 @@ test('calls whose connection breaks are refused, and later ones go over a new co
     await connected(peer);
     await add(shard, `after ${round}`);
   }
+});
+
+test('a call whose connection breaks is applied once, and answered, if it has a key or changes nothing', async (t) => {
+  const { engine, call, listener } = await setUp(t);
+  const proxy = await TcpProxy.to(t, listener.port);
+  const peer = call({ address: `127.0.0.1:${proxy.port}` });
+  const there = await connected(peer);
+  await there.call('attachMemory', CONTEXT, { settings: SETTINGS });
+  const routed = new RoutedShard(0);
+  routed.set({ kind: 'there', node: 'b', address: peer.address, caller: there });
+  const cutAfter = async (act: () => Promise<{ readonly hash: string }>): Promise<string> => {
+    const cut = proxy.loseTheirAnswers();
+    const before = engine.calls.length;
+    const answer = act();
+    await eventually('the call has run', () => engine.calls.length > before);
+    cut();
+    const { hash } = await answer;
+    assert.equal(engine.calls.length, before + 2, 'it came twice');
+    return hash;
+  };
+  for (let round = 0; round < 3; round++) {
+    const keyed = { ...CONTEXT, idempotency: { key: `k${round}:0`, bodyHash: 'h' } };
+    const hash = await cutAfter(() => add(routed.caller, `lost ${round}`, keyed));
+    await cutAfter(() => routed.caller.call('get', CONTEXT, { hash }));
+  }
+  assert.equal((await there.call('list', CONTEXT, { filter: {}, limit: 10, order: 'desc' })).grains.length, 3);
+  // Without a key it may have run.
+  const cut = proxy.loseTheirAnswers();
+  const before = engine.calls.length;
+  const lost = assert.rejects(add(routed.caller, 'no key'), { code: 'STO-E002', message: /the connection .* broke/ });
+  await eventually('the call has run', () => engine.calls.length > before);
+  cut();
+  await lost;
+  // One that comes while the connection is opened again waits for it.
+  await add(routed.caller, 'later');
+});
+
+test('calls that were sent are in doubt when this node closes the connection itself', async (t) => {
+  const { engine, call, listener } = await setUp(t);
+  const proxy = await TcpProxy.to(t, listener.port);
+  const peer = call({ address: `127.0.0.1:${proxy.port}` });
+  const shard = await connected(peer);
+  await shard.call('attachMemory', CONTEXT, { settings: SETTINGS });
+  proxy.loseAnswers();
+  const before = engine.calls.length;
+  const sent = assert.rejects(add(shard, 'sent'), { code: 'STO-E002', isElsewhere: false });
+  await eventually('it has run', () => engine.calls.length > before);
+  peer.close();
+  await sent;
+  await assert.rejects(add(shard, 'not sent'), { code: 'STO-E002', isElsewhere: true });
+});
+
+test('a thread that was busy for long does not take its own silence for that of the other side', async (t) => {
+  const { call } = await setUp(t);
+  const reasons: string[] = [];
+  const peer = call({ onError: (reason) => reasons.push(reason) });
+  const shard = await connected(peer);
+  await shard.call('attachMemory', CONTEXT, { settings: SETTINGS });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LINK_SILENT_MS + 2 * LINK_PING_MS);
+  await add(shard, 'after it');
+  assert.deepEqual(reasons, []);
 });
 
 test('a connection that breaks each time it has opened is opened after longer and longer pauses, and both ends are told once', async (t) => {

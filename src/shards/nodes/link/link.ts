@@ -42,6 +42,7 @@ export class Link {
   readonly #ping: NodeJS.Timeout;
   #sentMs = performance.now();
   #heardMs = performance.now();
+  #lookedMs = performance.now();
   #isPaused = false;
   #end: EngineError | undefined;
 
@@ -115,6 +116,10 @@ export class Link {
 
   #keepAlive(): void {
     const nowMs = performance.now();
+    // This thread was busy, or its process stopped: what the other side sent meanwhile has not been read yet.
+    const lateMs = Math.max(0, nowMs - this.#lookedMs - 2 * LINK_PING_MS);
+    this.#heardMs = Math.min(nowMs, this.#heardMs + lateMs);
+    this.#lookedMs = nowMs;
     if (!this.#isPaused && nowMs - this.#heardMs > LINK_SILENT_MS)
       this.close(broken('nothing was heard of the other side'));
     else if (nowMs - this.#sentMs >= LINK_PING_MS / 2) this.send('ping');

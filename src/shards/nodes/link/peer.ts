@@ -18,6 +18,7 @@ import { type Channel, isOfChannel, type OpenChannel } from './channel.ts';
 import { FrameReader, framed } from './frames.ts';
 import { CallerHandshake, type LinkSelf } from './handshake.ts';
 import { FIRST_FRAME_BYTES_MAX, Link } from './link.ts';
+import { LostCall } from './lost-call.ts';
 import { noticeBytes, type ShardNotice } from './notice.ts';
 import { CLOCK_BYTES } from './request-runner.ts';
 
@@ -107,9 +108,9 @@ export class Peer {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#steady);
-    const reason = this.#refusal('this node does not call it any more', true);
-    this.#client.fail(reason);
-    this.#link?.close(reason);
+    const why = 'this node does not call it any more';
+    this.#link?.close(new EngineError('STO-E002', why));
+    this.#client.refuse(this.#refusal(why, true));
     this.#socket?.destroy();
   }
 
@@ -199,8 +200,9 @@ export class Peer {
     this.#channel?.ended();
     this.#channel = undefined;
     const why = reason.message.replace(/^STO-E002: /, '');
-    // It is not known which of them ran.
-    this.#client.fail(this.#refusal(why, false));
+    this.#client.fail(new LostCall('STO-E002', this.#refusalText(why), { retryAfterSeconds: 1 }));
+    // Nothing is sent of those that come before there is a connection again.
+    this.#client.refuse(this.#refusal(why, true));
     const isSteady = this.#steady === undefined;
     clearTimeout(this.#steady);
     if (isSteady) this.#retry(LINK_RETRY_MIN_MS);
@@ -228,9 +230,10 @@ export class Peer {
   }
 
   #refusal(why: string, isElsewhere: boolean): EngineError {
-    return new EngineError('STO-E002', `node ${this.#options.node} at ${this.address} cannot be asked: ${why}`, {
-      isElsewhere,
-      retryAfterSeconds: 1,
-    });
+    return new EngineError('STO-E002', this.#refusalText(why), { isElsewhere, retryAfterSeconds: 1 });
+  }
+
+  #refusalText(why: string): string {
+    return `node ${this.#options.node} at ${this.address} cannot be asked: ${why}`;
   }
 }
