@@ -16,7 +16,7 @@ import { type Config, SHARDS_DEFAULT } from '../config.ts';
 import { CONTROL_SHARD, controlStamp } from '../control/open.ts';
 import { keepCacheOf, nodeOf } from '../node-directory.ts';
 import { keepLeases } from '../store/kept-leases.ts';
-import { openStoredControl } from '../store/stored-control.ts';
+import { closeUnopened, openStoredControl } from '../store/stored-control.ts';
 import { StoredKeyFiles } from '../store/stored-key-files.ts';
 import { storedShards } from '../store/stored-shards.ts';
 import { type Data, openKeyring, type StoredShards } from './keyring.ts';
@@ -81,7 +81,8 @@ export async function openOwnControl(
   const { config, clock, lifecycle, log, warn } = starting;
   const { dataDir, masterKey, masterKeyFile } = config;
   const stamp = controlStamp(shards);
-  const shard = await waiting.for(() => openPostgresShard(join(dataDir, 'control'), stamp, stored.database));
+  const directory = join(dataDir, 'control');
+  const shard = await waiting.for(() => openPostgresShard(directory, stamp, stored.database));
   try {
     await checked();
     const keyFiles = await StoredKeyFiles.open(database, { shard: CONTROL_SHARD, token: shard.token });
@@ -95,8 +96,7 @@ export async function openOwnControl(
     log.info({ node: stored.database.node, shards }, 'the data lie in a database');
     return { layout: { shards, isNew }, control, stored, ...keyring };
   } catch (error) {
-    await shard.log.close();
-    throw error;
+    throw await closeUnopened(directory, shard, error);
   }
 }
 

@@ -62,8 +62,11 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
   if (kept === undefined || before?.token !== taken.token - 1) await deleteDerived(database, options, 'bytes');
   // They were compared when they were fetched, and names are given once.
   else if (before.isAhead === true) await deleteDerived(database, options, 'names');
-  const { records, paths } = await fill(database, options, kept);
-  const settled = settle(directory, paths, { store, token: taken.token, mark: taken.mark });
+  const { records, paths, isWhole } = await fill(database, options, kept);
+  // The database, or the way from it, may have damaged it, and may be mended: the copy is filled from the start the next time.
+  if (!isWhole) distrustCopy(directory);
+  const mark = { store, token: taken.token, mark: taken.mark };
+  const settled = settle(directory, paths, isWhole ? mark : undefined);
   // Most callers have no use for the error.
   settled.catch(() => undefined);
   return { isKept: kept !== undefined, records, settled };
@@ -78,14 +81,23 @@ export async function fillCopyAhead(database: Database, options: CopyOptions): P
   const kept = await openTrusted(database, options);
   // Until the end, the copy is that of the mark before, and some changes are in it already.
   await deleteDerived(database, options, 'bytes');
-  const { paths } = await fill(database, options, kept);
-  await settle(directory, paths, { store, token: taken.token, mark: taken.mark, isAhead: true });
+  const { paths, isWhole } = await fill(database, options, kept);
+  if (!isWhole) distrustCopy(directory);
+  await settle(directory, paths, isWhole ? { store, token: taken.token, mark: taken.mark, isAhead: true } : undefined);
+}
+
+/** The copy is filled from the start the next time: something in it is damaged. */
+export function distrustCopy(directory: string): void {
+  rmSync(join(directory, COPY_MARK_FILE), { force: true });
+  syncDirectory(directory);
 }
 
 /** Of a copy whose files are not synced yet. */
 interface Fetched {
   readonly records: number;
   readonly paths: readonly string[];
+  /** False when a checksum was wrong. */
+  readonly isWhole: boolean;
 }
 
 /** Log and derived files come at the same time. Nothing goes on when it rejects. */
@@ -99,15 +111,15 @@ async function fill(database: Database, options: CopyOptions, kept: LogFiller | 
   const [log, fetched] = both;
   if (log.status === 'rejected') throw log.reason;
   if (fetched.status === 'rejected') throw fetched.reason;
-  return { records: log.value, paths: [join(directory, DATA_FILE), ...fetched.value] };
+  const { count, damaged } = log.value;
+  return { records: count, paths: [join(directory, DATA_FILE), ...fetched.value], isWhole: damaged === 0 };
 }
 
-/** Resolves to the number of records. */
 async function fillLog(
   database: Database,
   { directory, stamp, taken }: CopyOptions,
   kept: LogFiller | undefined,
-): Promise<number> {
+): Promise<Pick<StoredLog, 'count' | 'damaged'>> {
   const filler = kept ?? openNew(directory, stamp);
   try {
     const filling = new StoredLog(database, filler, stamp.shard);
@@ -118,18 +130,18 @@ async function fillLog(
     await filling.records(from, { next: taken.next, withRemoved: kept !== undefined });
     await filling.state(since);
     await filler.finish(taken.appends, taken.next);
-    return filling.count;
+    return filling;
   } finally {
     await filler.close();
   }
 }
 
-/** The mark comes last: what it stands for is on disk by then. */
-async function settle(directory: string, paths: readonly string[], mark: CopyMark): Promise<void> {
+/** The mark comes last: what it stands for is on disk by then. Without one, the copy is not trusted. */
+async function settle(directory: string, paths: readonly string[], mark: CopyMark | undefined): Promise<void> {
   try {
     for (const path of paths) await syncFile(path);
     for (const folder of new Set(paths.map((path) => dirname(path)))) await syncFile(folder);
-    await replaceFileLater(join(directory, COPY_MARK_FILE), Buffer.from(JSON.stringify(mark)));
+    if (mark !== undefined) await replaceFileLater(join(directory, COPY_MARK_FILE), Buffer.from(JSON.stringify(mark)));
   } catch (error) {
     throw storageError(`the copy of the log in ${directory} cannot be made durable`, error);
   }

@@ -147,6 +147,35 @@ onDatabase('a node fetches what another one appended, and gives the same log', a
   assert.deepEqual(await fill(database, folder, 'a'), { isKept: true, records: 0 });
 });
 
+onDatabase('a copy that was filled from a damaged record or value is filled again, until it is whole', async (set) => {
+  const { database, folder, open } = set;
+  const a = await open('a');
+  await appendSome(a, 1, 5);
+  const wanted = contentOf(a);
+  await a.close();
+  assert.equal((await fill(database, folder, 'kept')).isKept, false);
+  for (const table of ['granary_records', 'granary_state'] as const) {
+    const place = table === 'granary_records' ? 'sequence = 10' : `key = 'count'`;
+    const flip = () =>
+      database.ask((sql) =>
+        sql.unsafe(
+          `UPDATE ${table} SET frame = set_byte(frame, 0, get_byte(frame, 0) # 1) WHERE shard = 0 AND ${place}`,
+        ),
+      );
+    await flip();
+    const node = `of ${table}`;
+    assert.equal((await fill(database, folder, node)).isKept, false);
+    assert.equal((await fill(database, folder, node)).isKept, false, 'the database has it damaged still');
+    await flip();
+    assert.equal((await fill(database, folder, node)).isKept, false);
+    assert.equal((await fill(database, folder, node)).isKept, true);
+    const log = await open(node);
+    assert.deepEqual(contentOf(log), wanted);
+    await log.close();
+  }
+  assert.equal((await fill(database, folder, 'kept')).isKept, true, 'one that had nothing to do with it');
+});
+
 onDatabase('a copy that was fetched ahead keeps no file that its owner gave up meanwhile', async (set) => {
   const { database, folder } = set;
   const stamp = stampOf(0);

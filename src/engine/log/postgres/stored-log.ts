@@ -1,4 +1,5 @@
 // The records and the state of a log in the database, read page by page.
+import { isWhole } from '../frame.ts';
 import type { Sequence } from '../log.ts';
 import { bytesOf, type Cell, literalOf, numberOf, readRows } from './binary-rows.ts';
 import type { Database } from './database.ts';
@@ -20,6 +21,8 @@ export class StoredLog {
   readonly #shard: number;
   /** Records that were read. */
   count = 0;
+  /** Records and values of the state whose checksum was wrong. They are given to the target as they are. */
+  damaged = 0;
 
   constructor(database: Database, target: LogTarget, shard: number) {
     this.#reader = new PageReader(database);
@@ -63,7 +66,9 @@ export class StoredLog {
     return this.#pages<Sequence>(first, {
       select,
       write: async (rows) => {
-        await this.#target.putRecords(rows.map(([sequence, frame]) => [numberOf(sequence), frameOf(frame)] as const));
+        const records = rows.map(([sequence, frame]) => [numberOf(sequence), frameOf(frame)] as const);
+        for (const [sequence, frame] of records) this.#check(frame, sequence);
+        await this.#target.putRecords(records);
         this.count += rows.length;
       },
       placeOf: numberOf,
@@ -78,9 +83,17 @@ export class StoredLog {
         SELECT key, frame FROM granary_state
         WHERE shard = ${this.#shard} AND append > ${newest} AND key > ${literalOf(after)}
         ORDER BY key LIMIT ${limit}`,
-      write: async (rows) => this.#target.putState(rows.map(([key, frame]) => [bytesOf(key), frameOf(frame)] as const)),
+      write: async (rows) => {
+        const entries = rows.map(([key, frame]) => [bytesOf(key), frameOf(frame)] as const);
+        for (const [, frame] of entries) this.#check(frame, 0);
+        await this.#target.putState(entries);
+      },
       placeOf: bytesOf,
     });
+  }
+
+  #check(frame: Buffer | null, seed: number): void {
+    if (frame !== null && !isWhole(frame, seed)) this.damaged += 1;
   }
 
   /** Reads each page while the one before is written. */
