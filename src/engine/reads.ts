@@ -120,6 +120,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
       const memory = store.memory(context.memory);
       return { names: hashes.map((hash) => store.nameOfHash(memory, hash) ?? '') };
     },
+    namesAt: (_context, { ordinals }) => ({ names: ordinals.map((ordinal) => store.nameHint(ordinal)) }),
     grainHashes: (context, { names, shown }) => {
       const memory = store.memory(context.memory);
       const hashOf =

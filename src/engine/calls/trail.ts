@@ -126,6 +126,8 @@ export interface TrailCalls {
   keepRecall: { input: RecallRecordContent; output: { recallId?: string } };
   /** Trail names of these grains, in the order of `hashes`; '' for a grain that is not in this partition. */
   grainNames: { input: { hashes: readonly string[] }; output: { names: readonly string[] } };
+  /** Trail names of the grains at these ordinals, in their order; '' for a grain that was removed meanwhile. */
+  namesAt: { input: { ordinals: readonly number[] }; output: { names: readonly string[] } };
   /**
    * Hashes of the grains with these trail names, in the order of `names`; '' for a grain that is not in this partition
    * or whose name is from another one. `shown`: '' also for a grain that is hidden from the caller.
@@ -181,6 +183,14 @@ export const TRAIL_ROWS = {
     trail: 'nothing',
     refusal: 'each',
     gather: 'own',
+    governed: { nothing: 'asked within the deployment, for a record' },
+    access: { open: 'asked within the deployment, for a record' },
+  },
+  namesAt: {
+    kind: 'read',
+    trail: 'nothing',
+    refusal: 'each',
+    gather: 'never',
     governed: { nothing: 'asked within the deployment, for a record' },
     access: { open: 'asked within the deployment, for a record' },
   },

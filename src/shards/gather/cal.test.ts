@@ -55,7 +55,7 @@ async function answerTo(fan: Fan, query: string): Promise<unknown> {
     const answers = {
       calRead: (ask: never) => gatherCalRead(fan, 'calRead', ask),
       calScan: (ask: never) => gatherCalRead(fan, 'calScan', ask),
-      recall: (ask: never) => new GatherRoom().run((held) => gatherRecall(fan, ask, held)),
+      recall: (ask: never) => new GatherRoom().run((held) => gatherRecall(fan, ask, { held, places: new Map() })),
     };
     if (!(method in answers)) return fan.one(0, method, input);
     return (await answers[method as keyof typeof answers](input as never)) as never; // Each method has its own input.

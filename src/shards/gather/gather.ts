@@ -173,7 +173,7 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
     return { ...mergeStatistics(parts), userCount: countDistinct(users.map(({ hashes }) => hashes)) };
   },
   auditPage: (fan, input, { room }) => room.run(() => gatherAuditPage(fan, input)),
-  keepRecall: keepRecallWithNames,
+  keepRecall: (fan, input) => keepRecallWithNames(fan, input, new Map()),
   grainNames: gatherNames,
   grainHashes: gatherHashes,
   recallRecord: async (fan, input) => withHashes(fan, await fan.one(0, 'recallRecord', input)),

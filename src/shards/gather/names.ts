@@ -7,14 +7,53 @@ import type { Fan } from './fan.ts';
 /** The partition that keeps recall records. */
 const KEEPER = 0;
 
-export async function keepRecallWithNames(fan: Fan, content: RecallRecordContent): Promise<Output<'keepRecall'>> {
+/** A grain's partition, and its ordinal there. */
+export interface GrainPlace {
+  readonly partition: number;
+  readonly ordinal: number;
+}
+
+/** `places`: those of grains that the recall found, by hash. The others are looked up in every partition. */
+export async function keepRecallWithNames(
+  fan: Fan,
+  content: RecallRecordContent,
+  places: ReadonlyMap<string, GrainPlace>,
+): Promise<Output<'keepRecall'>> {
   const listed = [...content.results, ...content.excluded.named].map(({ hash }) => hash);
   const hashes = [...new Set(listed)].filter(isPlainHash);
-  const { names } = await gatherNames(fan, { hashes });
+  const placed = hashes.filter((hash) => places.has(hash));
+  const others = hashes.filter((hash) => !places.has(hash));
+  const [atPlaces, elsewhere] = await Promise.all([
+    namesAtPlaces(
+      fan,
+      placed.map((hash) => places.get(hash)!), // as filtered
+    ),
+    gatherNames(fan, { hashes: others }),
+  ]);
   return fan.one(KEEPER, 'keepRecall', {
     ...content,
-    names: Object.fromEntries(hashes.map((hash, at) => [hash, names[at]!])),
+    names: Object.fromEntries([
+      ...placed.map((hash, at) => [hash, atPlaces[at]!]),
+      ...others.map((hash, at) => [hash, elsewhere.names[at]!]),
+    ]),
   });
+}
+
+/** Names in the order of `places`. */
+async function namesAtPlaces(fan: Fan, places: readonly GrainPlace[]): Promise<string[]> {
+  const names = places.map(() => '');
+  const byPartition = Map.groupBy(places.keys(), (at) => places[at]!.partition);
+  await Promise.all(
+    [...byPartition].map(async ([partition, some]) => {
+      const found = await fan.one(partition, 'namesAt', { ordinals: some.map((at) => places[at]!.ordinal) });
+      for (const [i, at] of some.entries()) names[at] = nameOf(partition, found.names[i]!);
+    }),
+  );
+  return names;
+}
+
+function nameOf(partition: number, name: string): string {
+  return partition === KEEPER || name === '' ? name : nameIn(partition, name);
 }
 
 /** Names in the order of `hashes`. For a grain in two partitions, the name from the first one. */
@@ -25,8 +64,7 @@ export async function gatherNames(fan: Fan, { hashes }: Input<'grainNames'>): Pr
     names: hashes.map((_, at) => {
       const partition = answers.findIndex(({ names }) => names[at] !== '');
       if (partition < 0) return '';
-      const name = answers[partition]!.names[at]!;
-      return partition === KEEPER ? name : nameIn(partition, name);
+      return nameOf(partition, answers[partition]!.names[at]!);
     }),
   };
 }

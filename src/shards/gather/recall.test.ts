@@ -9,12 +9,13 @@ import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { GatherRoom } from '../gather-room.ts';
-import type { AddItem, GrainView, JsonObject, RecallQuery } from '../protocol.ts';
+import type { AddItem, GrainView, JsonObject, RecallQuery, ShardCaller } from '../protocol.ts';
 import { directShard } from '../transport/direct.ts';
 import { Fan } from './fan.ts';
+import { gatherNames, withHashes } from './names.ts';
 import { partitionFor } from './placement.ts';
 import { gatherRecall } from './recall.ts';
-import { fetchAnywhere } from './staged.ts';
+import { fetchAnywhere, gatherStagedRecall } from './staged.ts';
 
 const PARTITIONS = 4;
 const WORDS = ['saffron', 'shelf', 'harbour', 'lantern', 'yesterday', 'my', 'Ada', 'kept', 'red'];
@@ -95,7 +96,7 @@ test('one partition and four rank alike', async (t) => {
             const { hits, total, coverage } =
               partitions === 1
                 ? engines[0]!.read('recall', context, query)
-                : await new GatherRoom().run((held) => gatherRecall(fan, query, held));
+                : await new GatherRoom().run((held) => gatherRecall(fan, query, { held, places: new Map() }));
             found.push([total, coverage, hits.map(({ grain, ...scores }) => [grain.fields['n'], scores])]);
           }
           answers.push(found);
@@ -130,4 +131,46 @@ test('large grains of one partition are fetched in rounds, up to the limit of a 
   const all = hashesOf(await new GatherRoom().run((held) => fetchAnywhere(fan, hashes, held)));
   assert.deepEqual(all, hashes.slice(0, all.length));
   assert.equal(all.length, Math.floor(RECALL_HELD_BYTES_MAX / 1_000_000));
+});
+
+test('the record of a recall names each grain by the partition that found it', async (t) => {
+  const engines = await enginesOf(t, PARTITIONS);
+  const { partition: _, ...asking } = contextOf(1);
+  const settings = { ...settingsOf(1), partitions: PARTITIONS };
+  for (const engine of engines) await engine.write('attachMemory', contextOf(1), { settings });
+  for (let i = 0; i < 24; i += 1) {
+    const fields = { content: `saffron number ${i}`, created_at: 1_700_000_000 + i };
+    await engines[i % PARTITIONS]!.write('add', contextOf(1), { grainType: 'event', fields, sync: false });
+  }
+  const asked: string[] = [];
+  const shards = engines.map((engine, shard): ShardCaller => {
+    const direct = directShard(shard, engine);
+    const call: ShardCaller['call'] = (method, context, input) => {
+      asked.push(method);
+      return direct.call(method, context, input);
+    };
+    return { ...direct, call };
+  });
+  const fan = new Fan(asking, shards);
+  const query = { query: 'saffron', filter: {}, limit: 6, candidateLimit: 50, structural: false, tellBeyond: true };
+  const record = { asked: true };
+  const { hits, recallId = '' } = await new GatherRoom().run((held) =>
+    gatherStagedRecall(fan, { ...query, record }, held),
+  );
+  assert.deepEqual([hits.length, recallId.length, asked.includes('grainNames')], [6, 64, false]);
+  assert.equal(asked.filter((method) => method === 'namesAt').length, PARTITIONS);
+
+  const kept = await fan.one(0, 'recallRecord', { recallId });
+  const { results, excluded } = await withHashes(fan, kept);
+  assert.deepEqual(
+    results.map(({ hash }) => hash),
+    hits.map(({ grain }) => grain.hash),
+  );
+  const all = [...kept.results, ...kept.excluded];
+  assert.deepEqual([results.length, excluded.length], [6, 18]);
+  const { names } = await gatherNames(fan, { hashes: [...results, ...excluded].map(({ hash }) => String(hash)) });
+  assert.deepEqual(
+    all.map(({ grain }) => grain),
+    names,
+  );
 });

@@ -15,12 +15,18 @@ import { withAllSources } from '../gather-sources.ts';
 import type { Candidate, GrainView, Output, RecallQuery, TextStatistics } from '../protocol.ts';
 import type { Fan } from './fan.ts';
 import { mergeTextStatistics } from './merge.ts';
+import type { GrainPlace } from './names.ts';
 
 interface PartitionCandidate extends Candidate {
   readonly partition: number;
 }
 
-export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Promise<Output<'recall'>> {
+/** `places`: takes those of the grains that the answer names. */
+export async function gatherRecall(
+  fan: Fan,
+  query: RecallQuery,
+  { held, places }: { readonly held: Held; readonly places: Map<string, GrainPlace> },
+): Promise<Output<'recall'>> {
   const statistics =
     query.query === undefined ? NO_STATISTICS : mergeTextStatistics(await fan.all('recallStatistics', query));
   const answers = await fan.all('recallCandidates', { query, statistics });
@@ -42,6 +48,10 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
       matchedTerms: fused.candidate.matchedTerms ?? [],
     });
   }
+  const beyond = query.tellBeyond === true ? beyondLimit(candidates, ranked) : undefined;
+  if (beyond !== undefined)
+    for (const { hash, partition, ordinal } of [...ranked.map(({ candidate }) => candidate), ...beyond])
+      places.set(hash, { partition, ordinal });
   return defined({
     hits: list.hits,
     total: candidates.length,
@@ -52,7 +62,7 @@ export async function gatherRecall(fan: Fan, query: RecallQuery, held: Held): Pr
     legCut: legCut || undefined,
     // Present if the caller asked for it or the policy records it.
     excluded: answers.some((answer) => answer.excluded !== undefined) ? excludedOf(answers) : undefined,
-    beyond: query.tellBeyond === true ? beyondLimit(candidates, ranked).map(({ hash }) => hash) : undefined,
+    beyond: beyond?.map(({ hash }) => hash),
   });
 }
 

@@ -15,7 +15,7 @@ import { withAllSources } from '../gather-sources.ts';
 import type { GrainFilter, GrainView, Input, Output, RecallQuery, RecallRecordContent } from '../protocol.ts';
 import { type CallMemory, type RecallMethod, recallAnswers } from './answers.ts';
 import type { Fan } from './fan.ts';
-import { keepRecallWithNames } from './names.ts';
+import { type GrainPlace, keepRecallWithNames } from './names.ts';
 import { bytesOf, gatherRecall } from './recall.ts';
 
 /**
@@ -32,15 +32,18 @@ export function recallInStages(
 }
 
 export async function gatherStagedRecall(fan: Fan, query: RecallQuery, held: Held): Promise<Output<'recall'>> {
+  const places = new Map<string, GrainPlace>();
   const answers: { readonly [M in RecallMethod]: (input: Input<M>) => Promise<Output<M>> } = {
-    recall: (plain) => gatherRecall(fan, plain, held),
+    recall: (plain) => gatherRecall(fan, plain, { held, places }),
     fetch: async ({ hashes }) => ({ grains: await fetchAnywhere(fan, hashes, held) }),
     namespaces: (input) => gatherNamespaces(fan, input),
     alike: (input) => gatherAlike(fan, input),
     meanings: (input) => gatherMeanings(fan, input),
   };
   const found = await recallInStages(query, (method, input) => answers[method](input));
-  return query.record === undefined ? found : recorded(query, found, (content) => keepRecallWithNames(fan, content));
+  return query.record === undefined
+    ? found
+    : recorded(query, found, (content) => keepRecallWithNames(fan, content, places));
 }
 
 /** Leaves the recall record and returns the caller's answer with the record's id. */
