@@ -57,3 +57,16 @@ test('a body that announces much and sends little holds what it sent', async () 
   assert.equal(budget.heldBytes, 0);
   await assert.rejects(asked);
 });
+
+test('a body that is longer than announced is refused', async () => {
+  const refused: number[] = [];
+  const flow = { ...FREE, refuse: (status: 400) => refused.push(status) };
+  const body = new Body(2 * MIB, flow, new ByteBudget({ bytesMax: 64 * MIB, message: 'no room' }));
+  const asked = body.ask(64 * MIB);
+  for (let at = 0; at < 2; at += 1) body.push(new Uint8Array(MIB), true);
+  assert.deepEqual(refused, []);
+  body.push(new Uint8Array(1), true);
+  assert.deepEqual(refused, [400]);
+  body.discard();
+  await assert.rejects(asked);
+});

@@ -97,8 +97,11 @@ export class Body {
       this.fail(tooLarge(this.bytesMax));
       return;
     }
-    // The libraries see to that.
-    assert(this.declaredBytes < 0 || this.bytes <= this.declaredBytes, 'a body is no longer than announced');
+    // The libraries should see to that. The buffer of a long body has the announced length.
+    if (this.declaredBytes >= 0 && this.bytes > this.declaredBytes) {
+      this.flow.refuse(400);
+      return;
+    }
     this.store(chunk, lent);
     try {
       this.share.hold(this.heldBytes);
