@@ -323,15 +323,18 @@ for (const proxy of PROXIES)
         const codes = await refusals(port, { from: '127.0.0.2' });
         assert.equal(codes[0], 'AUT-E004');
         assert.equal(codes.at(-1), 'LIM-E001');
-        const refused = async (asked: Asked): Promise<string> =>
-          (await ask(port, `${BASE}/api/memories`, { key: WRONG, ...asked })).text;
-        assert.match(await refused({ from: '127.0.0.3' }), /AUT-E004/);
+        const other = await ask(port, `${BASE}/api/memories`, { key: WRONG, from: '127.0.0.3' });
+        assert.match(other.text, /AUT-E004/);
         for (const headers of [
           { 'x-forwarded-for': '203.0.113.7' },
           { 'x-forwarded-for': '203.0.113.7, 127.0.0.1' },
           { forwarded: 'for=203.0.113.7' },
-        ])
-          assert.match(await refused({ from: '127.0.0.2', headers }), /LIM-E001/, JSON.stringify(headers));
+        ]) {
+          // Some have come back. Another caller would have all of them.
+          const again = await refusals(port, { from: '127.0.0.2', headers });
+          assert.equal(again.at(-1), 'LIM-E001', JSON.stringify(headers));
+          assert.ok(again.length < AUTH_FAILURES_PER_MINUTE / 2, `${again.length} for ${JSON.stringify(headers)}`);
+        }
       });
     });
 
