@@ -35,6 +35,48 @@ interface TestNode {
   stop(): Promise<void>;
 }
 
+/** A database of one shard. */
+async function oneShard(t: TestContext): Promise<Database | undefined> {
+  const found = await testDatabase(t);
+  if (found === undefined) return undefined;
+  const database = await Database.open(found.url);
+  await migrate(database, 1);
+  return database;
+}
+
+/**
+ * The ownership of a node that opens its shard by `open`, which never succeeds. `told` gets what it logs. `end` ends it and its
+ * database, at the latest after the test.
+ */
+function withoutShards(
+  t: TestContext,
+  database: Database,
+  { open, isOpen = () => false, told = [] }: { open: () => Promise<never>; isOpen?: () => boolean; told?: string[] },
+): { ownership: Ownership; end: () => Promise<void> } {
+  const ownership = new Ownership({
+    self: ENTRY,
+    database,
+    leaseMs: LEASE_MS,
+    routes: [new RoutedShard(0)],
+    set: {
+      open,
+      shut: () => Promise.resolve(),
+      fetch: () => Promise.resolve(),
+      prepare: () => Promise.resolve(),
+      isOpen,
+      caller: () => assert.fail('nothing is open'),
+    },
+    leases: LeaseTable.of(1),
+    callerAt: () => ({ call: () => assert.fail('no node answers'), callRaw: () => assert.fail('no node answers') }),
+    tellNode: () => undefined,
+    log: { info: (_, message) => void told.push(message), error: (_, message) => void told.push(message) },
+  });
+  let ending: Promise<void> | undefined;
+  const end = (): Promise<void> => (ending ??= ownership.stop(0).then(() => database.close()));
+  t.after(end);
+  return { ownership, end };
+}
+
 /** A database, and nodes of one process that call one another without a connection. */
 async function setUp(t: TestContext) {
   const found = await testDatabase(t);
@@ -251,76 +293,40 @@ test('a shard that one node cannot open is served by another, and told; without 
 });
 
 test('a shard that cannot be opened is tried again, and not at once', async (t) => {
-  const found = await testDatabase(t);
-  if (found === undefined) return;
-  const database = await Database.open(found.url);
-  await migrate(database, 1);
+  const database = await oneShard(t);
+  if (database === undefined) return;
   const tries: number[] = [];
   const told: string[] = [];
-  const ownership = new Ownership({
-    self: { id: 'a', address: 'a:1', httpPort: 0, grpcPort: 0, version: '0', protocol: 1, weight: 1 },
-    database,
-    leaseMs: LEASE_MS,
-    routes: [new RoutedShard(0)],
-    set: {
-      open: () => {
-        tries.push(performance.now());
-        return Promise.reject(new EngineError('STO-E001', 'no room'));
-      },
-      shut: () => Promise.resolve(),
-      fetch: () => Promise.resolve(),
-      prepare: () => Promise.resolve(),
-      isOpen: () => false,
-      caller: () => assert.fail('nothing is open'),
-    },
-    leases: LeaseTable.of(1),
-    callerAt: () => assert.fail('there is no other node'),
-    tellNode: () => undefined,
-    log: { info: () => undefined, error: (_, message) => void told.push(message) },
-  });
+  const open = () => {
+    tries.push(performance.now());
+    return Promise.reject(new EngineError('STO-E001', 'no room'));
+  };
+  const { ownership, end } = withoutShards(t, database, { open, told });
   await ownership.start();
   await eventually('it was tried several times', () => {
     // Others may ask for a look at any time.
     ownership.wake();
     return tries.length >= 4;
   });
-  await ownership.stop(0);
-  await database.close();
+  await end();
   for (const [i, atMs] of tries.entries()) assert.ok(i === 0 || atMs - tries[i - 1]! >= NODE_LOOK_MS);
   assert.deepEqual(told, ['this node cannot take a shard: others may, and it tries again']);
 });
 
 test('what the database refuses again and again is told once, and its end', async (t) => {
-  const found = await testDatabase(t);
-  if (found === undefined) return;
-  const database = await Database.open(found.url);
-  await migrate(database, 1);
+  const database = await oneShard(t);
+  if (database === undefined) return;
   await database.ask(
     (sql) => sql`ALTER TABLE granary_nodes ADD CONSTRAINT no_refusals CHECK (refused = '[]' OR node <> 'a')`,
   );
   const told: string[] = [];
   let looks = 0;
-  const ownership = new Ownership({
-    self: ENTRY,
-    database,
-    leaseMs: LEASE_MS,
-    routes: [new RoutedShard(0)],
-    set: {
-      open: () => Promise.reject(new EngineError('STO-E001', 'no room')),
-      shut: () => Promise.resolve(),
-      fetch: () => Promise.resolve(),
-      prepare: () => Promise.resolve(),
-      isOpen: () => {
-        looks += 1;
-        return false;
-      },
-      caller: () => assert.fail('nothing is open'),
-    },
-    leases: LeaseTable.of(1),
-    callerAt: () => assert.fail('there is no other node'),
-    tellNode: () => undefined,
-    log: { info: (_, message) => void told.push(message), error: (_, message) => void told.push(message) },
-  });
+  const open = () => Promise.reject(new EngineError('STO-E001', 'no room'));
+  const isOpen = () => {
+    looks += 1;
+    return false;
+  };
+  const { ownership, end } = withoutShards(t, database, { open, isOpen, told });
   await ownership.start();
   const looked = async (): Promise<void> => {
     const untilLooks = looks + 20;
@@ -334,8 +340,7 @@ test('what the database refuses again and again is told once, and its end', asyn
   await database.ask((sql) => sql`ALTER TABLE granary_nodes DROP CONSTRAINT no_refusals`);
   await eventually('it can', () => told.length >= 3);
   await looked();
-  await ownership.stop(0);
-  await database.close();
+  await end();
   assert.deepEqual(told, [
     'this node cannot take a shard: others may, and it tries again',
     'the shards that this node cannot open cannot be noted',
@@ -344,10 +349,8 @@ test('what the database refuses again and again is told once, and its end', asyn
 });
 
 test('a shard is taken when the lease of its owner has ended, and not a look later', async (t) => {
-  const found = await testDatabase(t);
-  if (found === undefined) return;
-  const database = await Database.open(found.url);
-  await migrate(database, 1);
+  const database = await oneShard(t);
+  if (database === undefined) return;
   const hold = (ms: number) =>
     database.ask(
       (sql) => sql`
@@ -358,27 +361,11 @@ test('a shard is taken when the lease of its owner has ended, and not a look lat
   /** Milliseconds from the end of the lease to the attempt. */
   const lateMs: number[] = [];
   let endsMs = 0;
-  const ownership = new Ownership({
-    self: ENTRY,
-    database,
-    leaseMs: LEASE_MS,
-    routes: [new RoutedShard(0)],
-    set: {
-      open: () => {
-        lateMs.push(performance.now() - endsMs);
-        return Promise.reject(new EngineError('STO-E002', 'another node was faster'));
-      },
-      shut: () => Promise.resolve(),
-      fetch: () => Promise.resolve(),
-      prepare: () => Promise.resolve(),
-      isOpen: () => false,
-      caller: () => assert.fail('nothing is open'),
-    },
-    leases: LeaseTable.of(1),
-    callerAt: () => ({ call: () => assert.fail(), callRaw: () => assert.fail() }),
-    tellNode: () => undefined,
-    log: { info: () => undefined, error: () => undefined },
-  });
+  const open = () => {
+    lateMs.push(performance.now() - endsMs);
+    return Promise.reject(new EngineError('STO-E002', 'another node was faster'));
+  };
+  const { ownership, end } = withoutShards(t, database, { open });
   // Killed, so its entry stays.
   await enterNode(database, { ...ENTRY, id: 'gone' });
   await database.ask((sql) => sql`UPDATE granary_nodes SET seen_at = now() - interval '1 hour'`);
@@ -393,8 +380,7 @@ test('a shard is taken when the lease of its owner has ended, and not a look lat
     await eventually('its owner is seen again', () => (ownership.fleet.shards[0]?.leaseMs ?? 0) > 10_000);
     lateMs.length = round;
   }
-  await ownership.stop(0);
-  await database.close();
+  await end();
   // Each lease begins just after a look, and ends between two regular ones. The fastest shows that one comes in time.
   assert.ok(Math.min(...lateMs) < NODE_LOOK_MS / 5, `${lateMs.map(Math.round)} ms after the end of the lease`);
 });
