@@ -1,8 +1,10 @@
 // A request as it arrives on a transport, and what its headers say.
+import { hash } from 'node:crypto';
 import { EngineError } from '../engine/base/errors.ts';
-import { INDEX_WAIT_MS_MAX } from '../engine/base/limits.ts';
+import { HASHED_AT_ONCE_BYTES, IDEMPOTENCY_KEY_CHARS_MAX, INDEX_WAIT_MS_MAX } from '../engine/base/limits.ts';
 import { randomId } from './control/ids.ts';
 import { headerName } from './header-text.ts';
+import { hashInTurns } from './long-bytes.ts';
 import type { Operation } from './operations/define.ts';
 import type { QueryMode } from './query-mode.ts';
 
@@ -77,4 +79,42 @@ export function nameHeader(arrival: Arrival, header: string): string | undefined
  */
 export function isRepeatable({ mutates }: Pick<Operation, 'mutates'>, idempotencyKey: string | undefined): boolean {
   return !mutates || (idempotencyKey ?? '') !== '';
+}
+
+/** The caller of a request, and what the request is about. */
+interface RequestScope {
+  readonly principal: { readonly actor: string };
+  readonly memory: { readonly number: number } | undefined;
+  readonly namespace: string | undefined;
+  readonly userId: string | undefined;
+}
+
+/** The idempotency key of a request, and the SHA-256 of the request, as 64 hexadecimal digits each. */
+interface Idempotency {
+  readonly key: string;
+  readonly bodyHash: string;
+}
+
+/**
+ * Undefined for a request that changes nothing or has no key. Keys are separate for each caller. The body's hash covers the whole
+ * request: memory, bindings and narrowing, path and query, and whether it is a dry run, because the change itself is
+ * another request. Only that of a long body is a promise. VAL-E001 for a key that is too long.
+ */
+export function idempotencyOf(
+  arrival: Arrival,
+  { principal, memory, namespace = '', userId = '' }: RequestScope,
+  bytes: Uint8Array,
+): Idempotency | undefined | Promise<Idempotency> {
+  const { operation, target = '' } = arrival;
+  if (!operation.mutates) return undefined;
+  const given = arrival.header('idempotency-key') ?? '';
+  if (given === '') return undefined;
+  if (given.length > IDEMPOTENCY_KEY_CHARS_MAX)
+    throw new EngineError('VAL-E001', `idempotency-key is longer than ${IDEMPOTENCY_KEY_CHARS_MAX} characters`);
+  const dryRun = flagHeader(arrival, 'x-dry-run') ? ['dry run'] : [];
+  const about = JSON.stringify([operation.name, memory?.number ?? 0, target, namespace, userId, ...dryRun]);
+  const key = hash('sha256', `${principal.actor}\n${given}`, 'hex');
+  const head = Buffer.from(`${about}\n`);
+  if (bytes.length > HASHED_AT_ONCE_BYTES) return hashInTurns(head, bytes).then((bodyHash) => ({ key, bodyHash }));
+  return { key, bodyHash: hash('sha256', Buffer.concat([head, bytes]), 'hex') };
 }

@@ -1,20 +1,22 @@
 // Wraps every operation, on all transports and in the contract's order: authentication, rate limit, scope, memory, then
 // input, deadline, run, answer, counters. A transport passes an `Arrival` and gets an answer; nothing is thrown.
 
-import { hash } from 'node:crypto';
 import { assert } from '../engine/base/assert.ts';
 import { steadyMs } from '../engine/base/clock.ts';
 import { EngineError } from '../engine/base/errors.ts';
-import {
-  HASHED_AT_ONCE_BYTES,
-  IDEMPOTENCY_KEY_CHARS_MAX,
-  JSON_PARSED_HERE_BYTES_MAX,
-  SLOW_REQUEST_MS,
-} from '../engine/base/limits.ts';
+import { JSON_PARSED_HERE_BYTES_MAX, SLOW_REQUEST_MS } from '../engine/base/limits.ts';
 import { type Input, MEMORY_ROWS, type MemoryCalls, type Output } from '../shards/protocol.ts';
 import type { RawReply } from '../shards/transport/codec.ts';
 import { Admission, type Admitted, requireScope } from './admission.ts';
-import { type Arrival, flagHeader, nameHeader, queryModeHeader, requestIdOf, waitHeader } from './arrival.ts';
+import {
+  type Arrival,
+  flagHeader,
+  idempotencyOf,
+  nameHeader,
+  queryModeHeader,
+  requestIdOf,
+  waitHeader,
+} from './arrival.ts';
 import type { Authenticator } from './auth/authenticate.ts';
 import { includesScope } from './auth/principal.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
@@ -28,7 +30,6 @@ import { headerText } from './header-text.ts';
 import { RequestAborted } from './http/listener.ts';
 import { CHALLENGE_HEADER, PROOF_HEADER, proofOf } from './identity.ts';
 import type { Logger } from './log.ts';
-import { hashInTurns } from './long-bytes.ts';
 import type { Metrics } from './metrics.ts';
 import { framed } from './operations/codecs.ts';
 import type { Operation } from './operations/define.ts';
@@ -439,27 +440,4 @@ function warnOrRefuse(operation: Operation, unknown: readonly UnknownMember[], c
   if (context.strict || operation.onUnknown === 'refuse') throw unknownRefusal(unknown);
   context.unknown.push(...unknown);
   context.warnings.push(...unknownWarnings(unknown));
-}
-
-/**
- * Keys are separate for each caller. The body's hash covers the whole request: memory, bindings and narrowing, path and
- * query, and whether it is a dry run, because the change itself is another request. Only that of a long body is a promise.
- */
-function idempotencyOf(
-  arrival: Arrival,
-  { principal, memory, namespace = '', userId = '' }: Admitted,
-  bytes: Uint8Array,
-): Context['idempotency'] | Promise<Context['idempotency']> {
-  const { operation, target = '' } = arrival;
-  if (!operation.mutates) return undefined;
-  const given = arrival.header('idempotency-key') ?? '';
-  if (given === '') return undefined;
-  if (given.length > IDEMPOTENCY_KEY_CHARS_MAX)
-    throw new EngineError('VAL-E001', `idempotency-key is longer than ${IDEMPOTENCY_KEY_CHARS_MAX} characters`);
-  const dryRun = flagHeader(arrival, 'x-dry-run') ? ['dry run'] : [];
-  const about = JSON.stringify([operation.name, memory?.number ?? 0, target, namespace, userId, ...dryRun]);
-  const key = hash('sha256', `${principal.actor}\n${given}`, 'hex');
-  const head = Buffer.from(`${about}\n`);
-  if (bytes.length > HASHED_AT_ONCE_BYTES) return hashInTurns(head, bytes).then((bodyHash) => ({ key, bodyHash }));
-  return { key, bodyHash: hash('sha256', Buffer.concat([head, bytes]), 'hex') };
 }
