@@ -2,6 +2,7 @@
 // prints what it holds. It keeps no file from ending, and its limit exceeds the duration of any file on a slow machine.
 // Several files in one process have a limit each (group.ts). The test runner, which imports this too, has none.
 import './clean-environment.ts';
+import './test-scopes.ts';
 
 const LONGEST_MS = 15 * 60_000;
 
