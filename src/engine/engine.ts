@@ -400,7 +400,7 @@ export class Engine {
       await this.#housekeeper.pause();
       await this.#sealVectors();
       if (!isPrepared) await this.store.uploads?.settleWithin(UPLOAD_CLOSE_MS);
-    } else this.#queue.fail(new EngineError('STO-E002', 'the shard is shut: its log takes nothing any more'));
+    } else this.#queue.fail(new EngineError('STO-E002', 'the shard is closed: its log rejects writes'));
     // One that waits for a database that does not answer changes nothing later: the shard has another token by then.
     await isSettledWithin(Promise.resolve(this.store.uploads?.stop()), isPrepared ? 0 : DATABASE_CLOSING_MS);
     await this.store.index.endSeal();

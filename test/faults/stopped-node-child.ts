@@ -13,7 +13,7 @@ export interface NodeOptions {
 }
 
 export type NodeCall = { readonly id: number } & (
-  | { readonly kind: 'open' | 'shut' | 'attach' }
+  | { readonly kind: 'open' | 'close' | 'attach' }
   | { readonly kind: 'get'; readonly hash: string }
   | { readonly kind: 'add'; readonly subject: string }
 );
@@ -52,7 +52,7 @@ const context = contextOf(1);
 
 async function run(call: NodeCall): Promise<string | undefined> {
   if (call.kind === 'open') await pool.open(0);
-  else if (call.kind === 'shut') await pool.shut(0);
+  else if (call.kind === 'close') await pool.closeShard(0);
   else if (call.kind === 'attach') await shard.call('attachMemory', context, { settings: settingsOf(1) });
   else if (call.kind === 'get') await shard.call('get', context, { hash: call.hash });
   else if (call.kind === 'add') {

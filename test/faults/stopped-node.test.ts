@@ -109,7 +109,7 @@ test('a node that was stopped past its lease answers nothing as an owner', async
     assert.equal((await other.write('verifyAudit', contextOf(1), {})).valid, true);
     await other.close();
     // The node gives up what it had, and may own the shard again.
-    await done({ kind: 'shut' });
+    await done({ kind: 'close' });
     await done({ kind: 'open' });
     await done({ kind: 'get', hash: added.at(-1)! });
   }

@@ -197,7 +197,7 @@ function sharedBy(pool: ShardSet, callers: readonly RawShardCaller[]): ShardSet 
     shards: pool.shards,
     caller: (shard) => callers[shard]!,
     open: (shard) => pool.open(shard),
-    shut: (shard) => pool.shut(shard),
+    closeShard: (shard) => pool.closeShard(shard),
     fetch: (shard) => pool.fetch(shard),
     prepare: (shard) => pool.prepare(shard),
     isOpen: (shard) => pool.isOpen(shard),

@@ -33,7 +33,7 @@ export interface StoredShards {
   /** The thread of the shard has ended. */
   readonly ended: (shard: number) => void;
   /** Opens shards again whose logs take nothing any more. Returns a function that stops it. */
-  readonly watch: (shards: Pick<ShardSet, 'shards' | 'open' | 'shut' | 'isOpen'>) => () => void;
+  readonly watch: (shards: Pick<ShardSet, 'shards' | 'open' | 'closeShard' | 'isOpen'>) => () => void;
 }
 
 /** Opens the keys of the deployment, which are durable when it resolves. */

@@ -16,14 +16,14 @@ export function storedShards(database: DatabaseOptions, leases: LeaseTable, log:
     watch: (shards) => {
       const busy = new Set<number>();
       // Shards of a worker that ended are opened by its next thread.
-      const shut = new Set<number>();
+      const closed = new Set<number>();
       const reopen = async (shard: number): Promise<void> => {
         busy.add(shard);
         try {
-          if (shards.isOpen(shard)) await shards.shut(shard);
-          shut.add(shard);
+          if (shards.isOpen(shard)) await shards.closeShard(shard);
+          closed.add(shard);
           await shards.open(shard);
-          shut.delete(shard);
+          closed.delete(shard);
           log.info({ shard }, 'the shard was opened again from the database');
         } catch (error) {
           // The next look tries again.
@@ -34,7 +34,7 @@ export function storedShards(database: DatabaseOptions, leases: LeaseTable, log:
       };
       const look = (): void => {
         for (let shard = 0; shard < shards.shards; shard++) {
-          const isSpoiled = shards.isOpen(shard) ? leases.isSpoiled(shard) : shut.has(shard);
+          const isSpoiled = shards.isOpen(shard) ? leases.isSpoiled(shard) : closed.has(shard);
           if (isSpoiled && !busy.has(shard)) void reopen(shard);
         }
       };

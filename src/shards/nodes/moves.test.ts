@@ -37,13 +37,13 @@ function sideOf(options: { readonly fetch?: () => Promise<void>; readonly isDue?
   return { moves, told, prepared };
 }
 
-test('a shard is shut when the next owner has fetched it, however long that takes', async () => {
+test('a shard is closed when the next owner has fetched it, however long that takes', async () => {
   const { promise: fetched, resolve: end } = Promise.withResolvers<void>();
   const owner = sideOf();
   const next = sideOf({ fetch: () => fetched });
-  let mayShut: boolean | undefined;
+  let mayClose: boolean | undefined;
   const waiting = owner.moves.prepared(nodeOf('next'), 3).then((may) => {
-    mayShut = may;
+    mayClose = may;
   });
   await eventually('the next owner is asked', () => owner.told.length > 0);
   // The first notice was lost, and another one comes.
@@ -55,14 +55,14 @@ test('a shard is shut when the next owner has fetched it, however long that take
   owner.moves.heard('stranger', { kind: 'fetched', shard: 3 });
   owner.moves.heard('next', { kind: 'fetching', shard: 3 });
   await eventually('the next owner tells that it goes on', () => next.told.length > 2);
-  assert.equal(mayShut, undefined);
+  assert.equal(mayClose, undefined);
   assert.deepEqual(owner.prepared, [3]);
   end();
   await next.moves.fetchOf(3);
   assert.deepEqual(next.told.at(-1), { to: 'owner', kind: 'fetched', shard: 3 });
   owner.moves.heard('next', { kind: 'fetched', shard: 3 });
   await waiting;
-  assert.equal(mayShut, true);
+  assert.equal(mayClose, true);
   // The changes that came meanwhile were sealed too.
   assert.deepEqual(owner.prepared, [3, 3]);
 });

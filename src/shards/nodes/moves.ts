@@ -1,4 +1,4 @@
-// The two sides of a planned move of a shard, before the shard is shut: its owner seals it and brings it to the database, and the
+// The two sides of a planned move of a shard, before the shard is closed: its owner seals it and brings it to the database, and the
 // next owner fetches it from there. Calls go on meanwhile, so they wait only while the rest moves.
 import { EngineError } from '../../engine/base/errors.ts';
 import { MOVE_LOOK_MS, MOVE_SILENT_MS, MOVE_TELL_MS } from '../../engine/base/limits.ts';
@@ -65,7 +65,7 @@ export class Moves {
   }
 
   /**
-   * Prepares a shard of this node and lets the next owner fetch it. Resolves true when the shard may be shut: the next owner has it,
+   * Prepares a shard of this node and lets the next owner fetch it. Resolves true when the shard may be closed: the next owner has it,
    * or says nothing for MOVE_SILENT_MS, as one of an older version does.
    */
   async prepared(next: FleetNode, shard: number): Promise<boolean> {
@@ -96,7 +96,7 @@ export class Moves {
     try {
       await this.#options.set.prepare(shard);
     } catch (error) {
-      // A shut that follows takes longer.
+      // A closing that follows takes longer.
       if (!(error instanceof EngineError)) throw error;
     }
   }

@@ -60,7 +60,7 @@ function withoutShards(
     routes: [new RoutedShard(0)],
     set: {
       open,
-      shut: () => Promise.resolve(),
+      closeShard: () => Promise.resolve(),
       fetch: () => Promise.resolve(),
       prepare: () => Promise.resolve(),
       isOpen,

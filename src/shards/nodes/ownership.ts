@@ -40,7 +40,7 @@ export interface OwnershipOptions {
   /** By shard. */
   readonly routes: readonly RoutedShard[];
   /** Its shards are opened when they are asked for. */
-  readonly set: Pick<ShardSet, 'open' | 'shut' | 'isOpen' | 'caller' | 'fetch' | 'prepare'>;
+  readonly set: Pick<ShardSet, 'open' | 'closeShard' | 'isOpen' | 'caller' | 'fetch' | 'prepare'>;
   readonly leases: LeaseTable;
   /** A caller for the shard of another node. */
   readonly callerAt: (node: FleetNode, shard: number) => RawShardCaller;
@@ -64,7 +64,7 @@ interface Refusal {
 
 export class Ownership {
   readonly #options: OwnershipOptions;
-  /** Shards that are being opened or shut. */
+  /** Shards that are being opened or closed. */
   readonly #busy = new Set<number>();
   /** Shards that could not be opened. */
   readonly #refused = new Map<number, Refusal>();
@@ -146,7 +146,7 @@ export class Ownership {
     clearInterval(this.#beat);
     await this.#looking;
     await Promise.all(this.#tasks);
-    await Promise.all(routes.filter(({ shard }) => set.isOpen(shard)).map((route) => this.#shut(route)));
+    await Promise.all(routes.filter(({ shard }) => set.isOpen(shard)).map((route) => this.#close(route)));
     const left = leaveFleet(database, self.id).catch(() => undefined);
     await isSettledWithin(Promise.all([marked, left]), DATABASE_CLOSING_MS);
   }
@@ -254,7 +254,7 @@ export class Ownership {
     for (const route of routes)
       if (set.isOpen(route.shard) && leases.isSpoiled(route.shard) && !this.#busy.has(route.shard))
         this.#run(route, async () => {
-          await this.#shut(route);
+          await this.#close(route);
         });
   }
 
@@ -362,18 +362,18 @@ export class Ownership {
     const next = this.#fleet.nodes.find(({ id }) => id === targets[shard]);
     this.#run(route, async () => {
       if (next !== undefined && !(await this.#moving.prepared(next, shard))) return;
-      await this.#shut(route);
+      await this.#close(route);
       if (next !== undefined) tellNode(next);
       log.info({ shard, to: next?.id }, 'this node has handed a shard over');
     });
   }
 
   /** New calls wait. Those that the engine has are answered first, and those on their way to it are sent again. */
-  async #shut(route: RoutedShard): Promise<void> {
+  async #close(route: RoutedShard): Promise<void> {
     const { set, log } = this.#options;
     route.set({ kind: 'held' });
     try {
-      await set.shut(route.shard);
+      await set.closeShard(route.shard);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       log.error({ shard: route.shard, reason: error.message }, 'a shard was not closed cleanly');

@@ -50,7 +50,7 @@ test('a call that came to a node without the shard is sent again', async () => {
   routed.set({ kind: 'there', node: 'b', address: 'b:1', caller: answering('b', 2) });
   assert.equal(await ask(routed.caller, 'x'), 'b:x');
   assert.equal(looks, 2);
-  // A shard that is shut here while calls are on their way.
+  // A shard that is closed here while calls are on their way.
   routed.set({ kind: 'here', caller: answering('a', 1) });
   assert.equal(await ask(routed.caller, 'y'), 'a:y');
 });

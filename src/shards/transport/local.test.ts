@@ -73,7 +73,7 @@ test('calls are served in the thread of their caller, typed and raw, in groups, 
   await assert.rejects(add(0, 'too late'), { code: 'STO-E002' });
 });
 
-test('shards are opened and shut one by one', async (t) => {
+test('shards are opened and closed one by one', async (t) => {
   const { local, add } = await setUp(t, 'asked');
   await assert.rejects(add(1, 'too early'), { code: 'STO-E002' });
   await local.open(1);
@@ -82,7 +82,7 @@ test('shards are opened and shut one by one', async (t) => {
   const last = add(1, 'the last');
   // The call leaves for its engine first.
   await new Promise((resolve) => setImmediate(resolve));
-  await local.shut(1);
+  await local.closeShard(1);
   await last;
   await assert.rejects(add(1, 'too late'), { code: 'STO-E002' });
   await local.open(0);

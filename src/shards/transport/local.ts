@@ -18,7 +18,7 @@ import {
   type WorkerLoad,
   type WorkerState,
 } from './shard-set.ts';
-import { describeBug, shut } from './worker.ts';
+import { closeShard, describeBug } from './worker.ts';
 
 export interface LocalOptions extends OpeningOptions {
   readonly shards: number;
@@ -120,8 +120,8 @@ export class LocalShards implements ShardSet {
     this.#maintenance.wake();
   }
 
-  shut(shard: number): Promise<void> {
-    return shut(this.#set, this.#maintenance, shard);
+  closeShard(shard: number): Promise<void> {
+    return closeShard(this.#set, this.#maintenance, shard);
   }
 
   async fetch(shard: number): Promise<void> {

@@ -112,7 +112,7 @@ test('calls reach their own shard, typed and raw, over threads', async (t) => {
   );
 });
 
-test('shards are opened and shut while the others serve, and a lapsed one answers nothing', async (t) => {
+test('shards are opened and closed while the others serve, and a lapsed one answers nothing', async (t) => {
   const lapsed = new Set<number>();
   const { pool, restarts, until } = await setUp(t, {
     opens: 'asked',
@@ -128,10 +128,10 @@ test('shards are opened and shut while the others serve, and a lapsed one answer
   // Calls that have left for the thread are answered.
   const last = pool.caller(0).call('locate', CONTEXT, { hashes: [hash] });
   await new Promise((resolve) => setImmediate(resolve));
-  await pool.shut(0);
+  await pool.closeShard(0);
   assert.deepEqual((await last).held, [true]);
   await assert.rejects(addOne(pool, 0, 'too late'), retryable);
-  await pool.shut(0);
+  await pool.closeShard(0);
   // Nothing of such a call has run, so it may go to the shard's next owner.
   lapsed.add(0);
   await assert.rejects(addOne(pool, 0, 'after the lease'), { code: 'STO-E002', isElsewhere: true });

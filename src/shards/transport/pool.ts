@@ -93,8 +93,8 @@ export class ShardPool implements ShardSet {
     return this.#workerOf(shard).change({ kind: 'open', shard });
   }
 
-  shut(shard: number): Promise<void> {
-    return this.#workerOf(shard).change({ kind: 'shut', shard });
+  closeShard(shard: number): Promise<void> {
+    return this.#workerOf(shard).change({ kind: 'closeShard', shard });
   }
 
   fetch(shard: number): Promise<void> {
@@ -141,7 +141,7 @@ export class ShardPool implements ShardSet {
 
 /** A step that the thread takes for a shard. */
 interface Change {
-  readonly kind: 'open' | 'shut' | 'fetch' | 'prepare';
+  readonly kind: 'open' | 'closeShard' | 'fetch' | 'prepare';
   readonly resolve: () => void;
   readonly reject: (error: EngineError) => void;
 }
@@ -210,7 +210,7 @@ class PoolWorker {
     const message: ToWorker =
       kind === 'open' || kind === 'fetch' ? { kind, engine: this.#options.engineOptions(shard) } : { kind, shard };
     this.#port.postMessage(message);
-    if (kind === 'shut') this.opened.delete(shard);
+    if (kind === 'closeShard') this.opened.delete(shard);
     return new Promise((resolve, reject) => this.#changes.set(shard, { kind, resolve, reject }));
   }
 
@@ -328,7 +328,7 @@ class PoolWorker {
     const changes = [...this.#changes.values()];
     this.#changes.clear();
     for (const { kind, resolve, reject } of changes) {
-      if (kind === 'shut') resolve();
+      if (kind === 'closeShard') resolve();
       else reject(error);
     }
     this.client.fail(

@@ -14,12 +14,12 @@ export interface ShardSet {
    * Answers the calls that have left for a shard, and closes it. Later ones, and those of this turn of the event loop, reject
    * with STO-E002. Rejects with EngineError.
    */
-  shut(shard: number): Promise<void>;
+  closeShard(shard: number): Promise<void>;
   /** Fetches what this node needs to open a shard soon, while another node has it. Rejects with EngineError. */
   fetch(shard: number): Promise<void>;
-  /** Seals an open shard and brings it to the database, so that it is shut in little time. Calls go on. Rejects with EngineError. */
+  /** Seals an open shard and brings it to the database, so that it is closed in little time. Calls go on. Rejects with EngineError. */
   prepare(shard: number): Promise<void>;
-  /** False when the shard was never opened, was shut, or its thread ended and left its opening to the caller. */
+  /** False when the shard was never opened, was closed, or its thread ended and left its opening to the caller. */
   isOpen(shard: number): boolean;
   /** Sends the calls of this turn of the event loop to their threads now: no more of them gather. */
   flush(): void;

@@ -29,11 +29,11 @@ export type ToWorker =
   | ShardChange
   /** Acknowledges a message of replies of this many bytes. */
   | { readonly kind: 'taken'; readonly bytes: number };
-/** Answered with `changed`. `fetch`: for an `open` soon. `prepare`: for a `shut` soon. */
+/** Answered with `changed`. `fetch`: for an `open` soon. `prepare`: for a `closeShard` soon. */
 type ShardChange =
   | { readonly kind: 'open' | 'fetch'; readonly engine: EngineOptions }
   | { readonly kind: 'prepare'; readonly shard: number }
-  | { readonly kind: 'shut'; readonly shard: number };
+  | { readonly kind: 'closeShard'; readonly shard: number };
 export type FromWorker =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly error: WireError }
@@ -134,7 +134,7 @@ function onFault(kind: 'throw' | 'exit'): void {
   assert(false, 'the fault hook was asked to throw');
 }
 
-/** Opens and shuts shards as the main thread asks, and tells it what became of that. */
+/** Opens and closes shards as the main thread asks, and tells it what became of that. */
 function changerOf({ set, maintenance, fetchShard, say, onBug }: Changing): (message: ShardChange) => void {
   const changed = async (message: ShardChange): Promise<void> => {
     switch (message.kind) {
@@ -146,7 +146,7 @@ function changerOf({ set, maintenance, fetchShard, say, onBug }: Changing): (mes
       case 'prepare':
         return set.engines.get(message.shard)?.prepareMove?.();
       default:
-        return shut(set, maintenance, message.shard);
+        return closeShard(set, maintenance, message.shard);
     }
   };
   return (message) => {
@@ -170,7 +170,7 @@ interface Changing {
 }
 
 /** Answers the queued calls of a shard, closes its engine and gives its lease back. Rejects with EngineError. */
-export async function shut(set: EngineSet, maintenance: Maintenance, shard: number): Promise<void> {
+export async function closeShard(set: EngineSet, maintenance: Maintenance, shard: number): Promise<void> {
   const engine = set.take(shard);
   if (engine === undefined) return;
   maintenance.leave(engine);
