@@ -1,8 +1,7 @@
 // Builds the published package: the command line, the threads and the parts that load on demand, each with its modules in
-// one file or in files that they share, the data files, the console and
-// the documents. A module of its own costs a thread a tenth of a
-// millisecond, so the built program starts in half the time of the sources. `npm run build` writes dist/; tests build into
-// other folders.
+// one file or in files that they share, the data files, the console and the documents. A module of its own costs a thread a
+// tenth of a millisecond, so the built program starts in half the time of the sources. `npm run build` writes dist/, and
+// with `-- --kept-sites` it keeps the console and the documents (keepsSites); tests build into other folders.
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import {
@@ -51,10 +50,10 @@ const FOLDER = '__BUILD_FOLDER__';
 
 export interface BuildOptions {
   /**
-   * Paths of further entries, which tests load before the program to replace functions of its modules: they share the
-   * modules, and are built into `preloads/`.
+   * Paths of further entries, which tests load before the program to replace functions of its modules, or start as
+   * processes of their own: they share the modules, and are built into `tests/`.
    */
-  readonly preloads?: readonly string[] | undefined;
+  readonly ofTests?: readonly string[] | undefined;
   /**
    * Takes the console and the documents from the cache of servers that run from these sources, and leaves them there.
    * A package that is published is built anew.
@@ -63,12 +62,12 @@ export interface BuildOptions {
 }
 
 /** Builds into `folder`, an absolute path, which is emptied first. */
-export async function build(folder: string, { preloads = [], keepsSites = false }: BuildOptions = {}): Promise<void> {
+export async function build(folder: string, { ofTests = [], keepsSites = false }: BuildOptions = {}): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const bundle = await rolldown({
     input: Object.fromEntries([
       ...entries().map((file) => [file.replace(/\.ts$/, ''), join(SOURCES, file)]),
-      ...preloads.map((file) => [`preloads/${basename(file, '.ts')}`, file]),
+      ...ofTests.map((file) => [`tests/${basename(file, '.ts')}`, file]),
     ]),
     platform: 'node',
     external: (name, importer) =>
@@ -297,4 +296,4 @@ const withoutExemplars: Plugin = {
   load: (id) => (id === NOTHING ? 'export {};' : null),
 };
 
-if (import.meta.main) await build(join(ROOT, 'dist'));
+if (import.meta.main) await build(join(ROOT, 'dist'), { keepsSites: process.argv.includes('--kept-sites') });

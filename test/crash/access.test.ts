@@ -139,7 +139,7 @@ test('tuples and identities that were acknowledged outlive kills', async (t) => 
     const before = world.agents.size;
     const working = Array.from({ length: WORKERS }, (_, at) => work(server, world, `w${round}.${at}`));
     const wanted = before + WORKERS * 2 + random.int(20);
-    while (world.agents.size < wanted) await new Promise((resolve) => setImmediate(resolve));
+    while (world.agents.size < wanted) await new Promise((resolve) => setTimeout(resolve, 1));
     await server.kill();
     await Promise.all(working);
     server = await startServerProcess({ directory, flags: FLAGS });

@@ -15,8 +15,8 @@ export interface ChildOptions {
   /** In place of files. */
   readonly database?: DatabaseOptions;
   readonly sealGrains: number;
-  /** True: another thread writes the files of seals. */
-  readonly sealsInThread: boolean;
+  /** The file of another thread that writes the files of seals, if one does. */
+  readonly sealThread?: string | undefined;
   /** Steps after which the process ends itself, counted from the start or from the first call. */
   readonly cut?: { readonly steps: number; readonly from: 'start' | 'work' };
 }
@@ -47,9 +47,7 @@ function fatal(error: unknown): void {
   process.send!({ kind: 'fatal', problem } satisfies Report, undefined, undefined, () => process.exit(70));
 }
 
-const sealer = options.sealsInThread
-  ? new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url))
-  : undefined;
+const sealer = options.sealThread === undefined ? undefined : new SealThread(new URL(options.sealThread));
 
 function openShard(shard: number): Promise<Engine> {
   const { directory, shards, sealGrains, database } = options;

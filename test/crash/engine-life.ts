@@ -15,10 +15,11 @@ import type {
 } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
 import type { RawShardCaller } from '../../src/shards/transport/client.ts';
+import { childFile } from '../support/program.ts';
 import { type Answer, type Door, type Item, type Life, Lost, type Question, Refused, type Seen } from './door.ts';
 import type { ChildCall, ChildOptions, Order, Outcome, Report } from './engine-child.ts';
 
-const CHILD = join(import.meta.dirname, 'engine-child.ts');
+const CHILD = childFile(join(import.meta.dirname, 'engine-child.ts'));
 const STDERR_MAX = 20_000;
 
 const arms = new WeakMap<Life, () => void>();

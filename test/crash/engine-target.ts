@@ -1,6 +1,7 @@
 // Campaigns on engines in a child process: many rounds in little time, and cuts at single steps.
 import { join } from 'node:path';
 import { MasterKey } from '../../src/engine/keys/master-key.ts';
+import { serverThread } from '../support/program.ts';
 import type { Target } from './campaign.ts';
 import { armLife, startEngines } from './engine-life.ts';
 import { lostProofs } from './proofs.ts';
@@ -18,7 +19,7 @@ function target(shards: number, partitions: number): Target {
           masterKey: MASTER_KEY,
           sealGrains: random.between(8, 64),
           // A thread takes longer to start than most of the lives last.
-          sealsInThread: random.between(0, 3) === 0,
+          sealThread: random.between(0, 3) === 0 ? serverThread('seal-thread') : undefined,
           ...(cut === undefined ? {} : { cut }),
         },
         partitions,

@@ -5,13 +5,14 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';
+import { childFile } from '../support/program.ts';
 import { runs } from '../support/runs.ts';
 import { ask, startServerProcess } from '../support/server-process.ts';
 import { addBelief, contextOf, openShard, recalled, settingsOf, until } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import type { Acknowledged, ErasureChildOptions } from './erasure-child.ts';
 
-const CHILD = join(import.meta.dirname, 'erasure-child.ts');
+const CHILD = childFile(join(import.meta.dirname, 'erasure-child.ts'));
 /** More steps than an erasure and its purge take. */
 const STEPS_MAX = 45;
 /** A test that takes longer hangs. */

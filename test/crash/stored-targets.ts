@@ -9,6 +9,7 @@ import { Database } from '../../src/engine/log/postgres/database.ts';
 import { readKeySlots } from '../../src/engine/log/postgres/key-slots.ts';
 import { eventually } from '../support/eventually.ts';
 import { PostgresInstance } from '../support/postgres.ts';
+import { serverThread } from '../support/program.ts';
 import type { Random } from '../support/random.ts';
 import { MASTER, migratedDatabase } from '../support/store.ts';
 import type { Ending, Target } from './campaign.ts';
@@ -54,7 +55,7 @@ export class StoredTargets {
           shards,
           masterKey: MASTER,
           sealGrains: random.between(8, 64),
-          sealsInThread: random.between(0, 3) === 0,
+          sealThread: random.between(0, 3) === 0 ? serverThread('seal-thread') : undefined,
           database: { url, node: NODE, leaseMs: LEASE_MS },
           ...(cut === undefined ? {} : { cut }),
         },

@@ -9,11 +9,12 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { writeHalves } from '../../src/engine/index/vectors/half-float.ts';
 import { generator } from '../../src/engine/index/vectors/testing.ts';
 import { embedAll, embedderOf, lettersOf } from '../support/letters.ts';
+import { childFile } from '../support/program.ts';
 import { contextOf, openShard, until } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import type { Acknowledged, VectorChildOptions } from './vector-child.ts';
 
-const CHILD = join(import.meta.dirname, 'vector-child.ts');
+const CHILD = childFile(join(import.meta.dirname, 'vector-child.ts'));
 const LIVES = 5;
 const STEPS_MAX = 900;
 const MEMORIES = [1, 2] as const;

@@ -9,13 +9,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '../../src/engine/log/postgres/database.ts';
 import { migrate } from '../../src/engine/log/postgres/migrate.ts';
 import { testDatabase } from '../support/postgres.ts';
+import { childFile } from '../support/program.ts';
 import { codeOf, contextOf, openShard } from '../support/shard.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import type { UploadingOptions } from './killed-upload-child.ts';
 import type { Added } from './postgres-child.ts';
 
-const CHILD = join(import.meta.dirname, 'killed-upload-child.ts');
+const CHILD = childFile(join(import.meta.dirname, 'killed-upload-child.ts'));
 const ROUNDS = 4;
 const LEASE_MS = 20_000;
 /** Each way: between the parts of a file and its row lies a round trip. */

@@ -11,6 +11,7 @@ import { migrate } from '../../src/engine/log/postgres/migrate.ts';
 import { openPostgresLog } from '../../src/engine/log/postgres/postgres-log.ts';
 import { eventually } from '../support/eventually.ts';
 import { NO_POSTGRES, PostgresInstance } from '../support/postgres.ts';
+import { childFile } from '../support/program.ts';
 import { codeOf, contextOf, openShard } from '../support/shard.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import type { Added, PostgresChildOptions } from './postgres-child.ts';
@@ -19,7 +20,7 @@ const SHARDS = 3;
 const ROUNDS = 3;
 const APPENDS = 50;
 const LEASE_MS = 60_000;
-const CHILD = join(import.meta.dirname, 'postgres-child.ts');
+const CHILD = childFile(join(import.meta.dirname, 'postgres-child.ts'));
 /** Beliefs that a node adds before it is killed. */
 const ADDED = 200;
 

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { childFile } from '../support/program.ts';
 import type { StallReport } from '../support/stall-probe.ts';
 
 export interface Victim {
@@ -27,7 +28,7 @@ export interface Victim {
 }
 
 export async function startVictim(options: Record<string, string> = {}): Promise<Victim> {
-  const entry = join(import.meta.dirname, 'victim-child.ts');
+  const entry = childFile(join(import.meta.dirname, 'victim-child.ts'));
   const probe = join(import.meta.dirname, '../support/stall-probe.ts');
   const child = spawn(process.execPath, ['--import', probe, entry, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],

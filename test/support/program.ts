@@ -16,16 +16,26 @@ const REPLACING = /-cut\.ts$|local-bug\.ts$/;
 
 /** The file or address to load before `MAIN` for `preload`, a path or an address. */
 export function preloadOfMain(preload: string): string {
-  return BUILT !== undefined && REPLACING.test(preload)
-    ? pathToFileURL(join(BUILT, 'dist/preloads', `${basename(preload, '.ts')}.js`)).href
-    : preload;
+  return BUILT !== undefined && REPLACING.test(preload) ? pathToFileURL(builtOf(BUILT, preload)).href : preload;
 }
 
-const WORKER = pathToFileURL(join(ROOT, 'src/server/shard-worker.ts')).href;
+/** The file to start for a process of a test that is built with the program (CHILDREN of scripts/run-tests.ts). */
+export function childFile(path: string): string {
+  return BUILT === undefined ? path : builtOf(BUILT, path);
+}
+
+function builtOf(built: string, path: string): string {
+  return join(built, 'dist/tests', `${basename(path, '.ts')}.js`);
+}
+
+const SERVER = pathToFileURL(join(ROOT, 'src/server/')).href;
 
 /** The built file of a thread that serves shards; other entry files as they are. */
 export function threadFile(entry: string): string {
-  return BUILT !== undefined && entry === WORKER
-    ? pathToFileURL(join(BUILT, 'dist/server/shard-worker.js')).href
-    : entry;
+  return entry === `${SERVER}shard-worker.ts` ? serverThread('shard-worker') : entry;
+}
+
+/** The address of a thread of a server, in the build where the run has one. */
+export function serverThread(name: string): string {
+  return BUILT === undefined ? `${SERVER}${name}.ts` : pathToFileURL(join(BUILT, 'dist/server', `${name}.js`)).href;
 }
