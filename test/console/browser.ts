@@ -15,8 +15,10 @@ const CHROMIUM = process.env['GRANARY_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
 
 const CLOSE_MS_MAX = 20_000;
 
-/** Screenshots are kept, for a person to look at. */
-export const SHOTS = mkdtempSync(join(tmpdir(), 'granary-console-'));
+/** A picture costs more than a check of a page, so only a run whose pictures a person wants to see takes them. */
+const TAKES_SHOTS = process.env['GRANARY_TEST_SCREENSHOTS'] === '1';
+/** Of screenshots. A page that does not show what it should leaves one in every run. */
+const SHOTS = mkdtempSync(join(tmpdir(), 'granary-console-'));
 
 /** The browser, closed after the test; undefined where there is none, and then the test is skipped. */
 export async function startBrowser(t: TestContext): Promise<Browser | undefined> {
@@ -183,6 +185,7 @@ export async function lookAt(
       for (const look of looks) {
         await wear(page, look);
         await ready(name);
+        await drawn(page);
         await shot(page, `${name}-${look.width}-${look.theme}`);
         // A large screen shows the elements and colours of a laptop.
         if (look.width <= 1280) await checkAccessible(page, `${name} ${look.width} ${look.theme}`);
@@ -241,13 +244,22 @@ export async function shows(page: Page, text: string): Promise<void> {
   try {
     await becomes(page, `shows ${text}`, `document.body.innerText.includes(${JSON.stringify(text)})`);
   } catch (error) {
-    await shot(page, 'failed');
+    await keep(page, 'failed');
     throw error;
   }
 }
 
-/** Keeps a picture of what is in sight. */
+/** Waits until the page has drawn itself in its present look. */
+function drawn(page: Page): Promise<void> {
+  return inPage(page, 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))');
+}
+
+/** Keeps a picture of what is in sight, in a run that takes them. */
 export async function shot(page: Page, name: string): Promise<void> {
+  if (TAKES_SHOTS) await keep(page, name);
+}
+
+async function keep(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SHOTS, `${name}.png`), optimizeForSpeed: true });
 }
 
