@@ -5,6 +5,8 @@ import type { TestContext } from 'node:test';
 
 export class TcpProxy {
   readonly port: number;
+  /** Bytes that came from clients so far. */
+  takenBytes = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #areAnswersLost = false;
@@ -35,6 +37,9 @@ export class TcpProxy {
     server.on('connection', (client) => {
       const upstream = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
       this.#add(client, upstream);
+      client.on('data', ({ length }: Buffer) => {
+        this.takenBytes += length;
+      });
       const delayMs = this.#delayMs();
       this.#pass(client, upstream, delayMs);
       this.#pass(upstream, client, delayMs, () => this.#areAnswersLost || this.#answerless.has(client));

@@ -1,6 +1,7 @@
 // An append as one statement. Its first part raises the shard's append number, if token and number are the owner's; the
 // others take their shard from what it returns, and so write nothing without it. Frames travel as one value, with where
 // each begins and how long it is: -1 for one that is deleted.
+import type { PendingQuery, Row } from 'postgres';
 import type { NumberedAppend } from '../numbered-append.ts';
 import { endOf, recordCount } from '../numbered-append.ts';
 import type { Sql } from './database.ts';
@@ -38,7 +39,7 @@ export async function sendAppend(sql: Sql, { shard, token }: Owned, append: Numb
     ), records AS (
       INSERT INTO granary_records (shard, sequence, frame)
       SELECT owner.shard, part.sequence,
-        CASE WHEN part.bytes < 0 THEN NULL ELSE substring(${frames.bytes}::bytea FROM part.start FOR part.bytes) END
+        CASE WHEN part.bytes < 0 THEN NULL ELSE substring(${given(sql, frames.bytes)} FROM part.start FOR part.bytes) END
       FROM owner, unnest(${sequences}::int8[], ${frames.starts}::int4[], ${frames.lengths}::int4[])
         AS part (sequence, start, bytes)
       ${onConflict}
@@ -48,7 +49,7 @@ export async function sendAppend(sql: Sql, { shard, token }: Owned, append: Numb
     ), states AS (
       INSERT INTO granary_state (shard, key, frame, append)
       SELECT owner.shard, substring(${keys.bytes}::bytea FROM part.key_start FOR part.key_bytes),
-        CASE WHEN part.bytes < 0 THEN NULL ELSE substring(${values.bytes}::bytea FROM part.start FOR part.bytes) END,
+        CASE WHEN part.bytes < 0 THEN NULL ELSE substring(${given(sql, values.bytes)} FROM part.start FOR part.bytes) END,
         ${number}
       FROM owner, unnest(${keys.starts}::int4[], ${keys.lengths}::int4[], ${values.starts}::int4[],
         ${values.lengths}::int4[]) AS part (key_start, key_bytes, start, bytes)
@@ -66,6 +67,14 @@ export async function sendAppend(sql: Sql, { shard, token }: Owned, append: Numb
     }
     SELECT shard FROM owner`;
   return rows.length > 0;
+}
+
+/**
+ * Bytes as a value of a statement. The library writes bytes as hexadecimal text, which is half as long again as base64 and costs twice
+ * the CPU time. A subquery of its own: the database decodes it once, and not for each row.
+ */
+export function given(sql: Sql, bytes: Buffer): PendingQuery<Row[]> {
+  return sql`(SELECT decode(${bytes.toString('base64')}, 'base64'))`;
 }
 
 /** The records that the append writes, and those of them that existed before. */

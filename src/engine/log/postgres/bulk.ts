@@ -1,7 +1,7 @@
 // Fills the tables of a shard with a log from elsewhere. Each statement is on the condition that the shard is still the caller's.
 import { EngineError } from '../../base/errors.ts';
 import type { Sequence } from '../log.ts';
-import { arrayText, type Owned, parts } from './append-statement.ts';
+import { arrayText, given, type Owned, parts } from './append-statement.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
 import { shardName, takenAway } from './lease.ts';
 
@@ -21,7 +21,7 @@ export class BulkShard {
     await this.#insert(
       (sql) => sql`
         INSERT INTO granary_records (shard, sequence, frame)
-        SELECT owner.shard, part.sequence, substring(${frames.bytes}::bytea FROM part.start FOR part.bytes)
+        SELECT owner.shard, part.sequence, substring(${given(sql, frames.bytes)} FROM part.start FOR part.bytes)
         FROM owner, unnest(${sequences}::int8[], ${frames.starts}::int4[], ${frames.lengths}::int4[])
           AS part (sequence, start, bytes)`,
     );
@@ -35,7 +35,7 @@ export class BulkShard {
       (sql) => sql`
         INSERT INTO granary_state (shard, key, frame, append)
         SELECT owner.shard, substring(${keys.bytes}::bytea FROM part.key_start FOR part.key_bytes),
-          substring(${values.bytes}::bytea FROM part.start FOR part.bytes), 1
+          substring(${given(sql, values.bytes)} FROM part.start FOR part.bytes), 1
         FROM owner, unnest(${keys.starts}::int4[], ${keys.lengths}::int4[], ${values.starts}::int4[],
           ${values.lengths}::int4[]) AS part (key_start, key_bytes, start, bytes)`,
     );

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { eventually } from '../../../../test/support/eventually.ts';
@@ -146,6 +146,38 @@ onDatabase('a node fetches what another one appended, and gives the same log', a
   await again.close();
   assert.deepEqual(await fill(database, folder, 'a'), { isKept: true, records: 0 });
 });
+
+onDatabase(
+  'records and files go to the database at a third more than their bytes',
+  async ({ folder, url, open }, t) => {
+    const proxy = await TcpProxy.to(t, Number(new URL(url).port));
+    const near = new URL(url);
+    near.port = String(proxy.port);
+    const database = await Database.open(near.href);
+    const log = await openPostgresLog(join(folder, 'a'), { stamp: stampOf(0), node: 'a', leaseMs: LEASE_MS, database });
+    t.after(() => log.close());
+    // Of every length about a group of base64, and every byte.
+    const records = Array.from({ length: 255 }, (_, i) => Buffer.alloc(400 + i).map((_, at) => at * (i + 1)));
+    await log.append({ records: [Buffer.from('the statement is prepared')] });
+    const beforeBytes = proxy.takenBytes;
+    const first = await log.append({ records });
+    const ratio = (proxy.takenBytes - beforeBytes) / Buffer.concat(records).length;
+    assert.ok(ratio < 1.4, `the database got ${ratio} times the bytes of an append`);
+    const content = Buffer.concat(records);
+    writeFileSync(join(folder, 'file'), content);
+    const files = new StoredFiles(database, { shard: 0, token: 1 });
+    const startBytes = proxy.takenBytes;
+    const stored = await files.put('segments/file', join(folder, 'file'), () => true);
+    const fileRatio = (proxy.takenBytes - startBytes) / content.length;
+    assert.ok(fileRatio < 1.4, `the database got ${fileRatio} times the bytes of a file`);
+    assert.equal(await files.fetch(stored, join(folder, 'fetched')), undefined);
+    assert.deepEqual(readFileSync(join(folder, 'fetched')), content);
+    await log.close();
+    const again = await open('b');
+    for (const [i, record] of records.entries()) assert.deepEqual(Buffer.from(again.read(first + i)!), record);
+    await again.close();
+  },
+);
 
 onDatabase('a copy that was filled from a damaged record or value is filled again, until it is whole', async (set) => {
   const { database, folder, open } = set;

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { makeFolder, syncFile, TEMPORARY_SUFFIX } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import { STORED_PART_BYTES, STORED_PARTS_READ, STORED_PARTS_SWEPT } from '../../base/limits.ts';
-import type { Owned } from './append-statement.ts';
+import { given, type Owned } from './append-statement.ts';
 import { bytesOf, literalOf, numberOf, readRows } from './binary-rows.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
 import { takenAway } from './lease.ts';
@@ -72,7 +72,7 @@ export class StoredFiles {
       await this.#database.ask(
         (sql) => sql`
             INSERT INTO granary_segment_parts (shard, digest, part, content)
-            SELECT shard, ${digest}, ${part}, ${content}::bytea FROM granary_shards
+            SELECT shard, ${digest}, ${part}, ${given(sql, content)} FROM granary_shards
             WHERE shard = ${shard} AND token = ${token}
             ON CONFLICT (shard, digest, part) DO NOTHING`,
       );
