@@ -25,7 +25,11 @@ export interface OpenShard {
 
 export async function openShard(
   folder: string,
-  options: { indexHeapMb?: number /** False: this thread seals, as on two processors. */; sealsBeside?: boolean } = {},
+  options: {
+    indexHeapMb?: number;
+    /** A thread beside this one seals large tails. Default: as in a server on this machine. */
+    sealsBeside?: boolean;
+  } = {},
 ): Promise<OpenShard> {
   const fail = (error: unknown): void => {
     throw error;
@@ -41,9 +45,9 @@ export async function openShard(
     indexHeapBytes: (options.indexHeapMb ?? INDEX_HEAP_MB) * 1_048_576,
     onFatal: fail,
     sealer:
-      options.sealsBeside === false
-        ? undefined
-        : new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url)),
+      (options.sealsBeside ?? SealThread.isWorthIt())
+        ? new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url))
+        : undefined,
   });
   const maintenance = new Maintenance({ engines: new Map([[0, engine]]), onBug: fail });
   const close = async (): Promise<void> => {

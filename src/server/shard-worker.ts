@@ -1,6 +1,5 @@
 // The entry file of a worker thread: the engines of its shards. The main thread opens them in the same way when there
 // is no worker.
-import { availableParallelism } from 'node:os';
 import { Engine } from '../engine/engine.ts';
 import type { FetchShard, OpenEngine } from '../shards/transport/engine-door.ts';
 import { SealThread } from '../shards/transport/seal-client.ts';
@@ -8,12 +7,8 @@ import { serveShards } from '../shards/transport/worker.ts';
 import { CODECS } from './operations/codecs.ts';
 import { threadEntry } from './thread-entry.ts';
 
-/** Processors that the main thread and one busy worker use. With no other, a seal in a thread of its own gains nothing. */
-const BUSY_PROCESSORS = 2;
-
 /** Shared by the shards of the thread. */
-const sealer =
-  availableParallelism() > BUSY_PROCESSORS ? new SealThread(threadEntry('seal-thread', import.meta.url)) : undefined;
+const sealer = SealThread.isWorthIt() ? new SealThread(threadEntry('seal-thread', import.meta.url)) : undefined;
 
 export const openEngine: OpenEngine = (options, { onBug, isAlone, betweenGroups }) =>
   Engine.open({ ...options, onFatal: onBug, isAlone, betweenGroups, sealer });

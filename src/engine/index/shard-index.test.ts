@@ -112,6 +112,22 @@ test('the tails of a thread are counted while their indexes are open', () => {
   assert.equal(tailGrainsOfThread(), before);
 });
 
+test('memories of the tails count from their first grain on', () => {
+  const log = new StateOnly();
+  const shard = openShard(temporaryDirectory(), log, new TestKeys());
+  for (const memory of [1, 2, 3]) shard.publishKeyed(memory, 'audit', memory, memory);
+  assert.equal(shard.tailMemories, 0);
+  for (const ordinal of [4, 5]) shard.publish(1, grainOf(ordinal, ordinal));
+  shard.publish(2, grainOf(6, 6));
+  assert.equal(shard.tailMemories, 2);
+  commit(shard, log, finish(shard.dropMemory(2)));
+  commit(shard, log, finish(shard.dropMemory(3)));
+  assert.equal(shard.tailMemories, 1);
+  sealAll(shard, log);
+  assert.equal(shard.tailMemories, 0);
+  shard.close();
+});
+
 test('a grain published during a seal is in the next tail, and seen at once', () => {
   const { shard, log, models } = filled({ files: 1, memories: 1 });
   const model = models.get(1)!;

@@ -142,9 +142,9 @@ export class ShardIndex {
     return this.#active.grains + (this.#frozen?.tails.grains ?? 0);
   }
 
-  /** Memories with records that are not in a segment yet, counted for each tail set. */
+  /** Memories with grains that are not in a segment yet, counted for each tail set. */
   get tailMemories(): number {
-    return this.#active.tails.size + (this.#frozen?.tails.tails.size ?? 0);
+    return this.#active.tailsWithGrains + (this.#frozen?.tails.tailsWithGrains ?? 0);
   }
 
   /** True when writes should wait for a seal. */

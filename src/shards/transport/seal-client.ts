@@ -1,11 +1,15 @@
 // Seals in a thread beside a worker's (seal-server.ts), which starts with the first seal and ends when it is idle. So the
 // worker can commit meanwhile.
+import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { EngineError } from '../../engine/base/errors.ts';
 import { SEALER_IDLE_MS, WORKER_NEW_OBJECTS_MB } from '../../engine/base/limits.ts';
 import { buffersOf } from '../../engine/index/parts/frozen-tail.ts';
 import type { Sealer, Sealing, SealOrder } from '../../engine/index/sealing.ts';
 import type { FromSealer, ToSealer } from './seal-server.ts';
+
+/** Processors that the main thread and one busy worker use. With no other, a seal in a thread of its own gains nothing. */
+const BUSY_PROCESSORS = 2;
 
 interface Open {
   readonly resolve: (chunks: number | undefined) => void;
@@ -26,6 +30,11 @@ export class SealThread implements Sealer {
   /** `entry`: a file that calls `serveSeals`. */
   constructor(entry: URL) {
     this.#entry = entry;
+  }
+
+  /** True on a machine where a worker should have such a thread. */
+  static isWorthIt(): boolean {
+    return availableParallelism() > BUSY_PROCESSORS;
   }
 
   begin(order: SealOrder): Sealing | undefined {

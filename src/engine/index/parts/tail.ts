@@ -53,6 +53,8 @@ export class TailSet {
   readonly tails = new Map<number, Tail>();
   /** Grains of all tails. */
   grains = 0;
+  /** Tails with grains: that of a new memory has none. */
+  tailsWithGrains = 0;
   #tailCount = 0;
 
   constructor(base: Sequence) {
@@ -61,8 +63,10 @@ export class TailSet {
 
   publish(memory: number, grain: IndexedGrain): void {
     assert(grain.ordinal > this.base, 'a published grain is not sealed yet');
-    this.#tail(memory).add(grain);
+    const tail = this.#tail(memory);
+    tail.add(grain);
     this.grains += 1;
+    if (tail.docCount === 1) this.tailsWithGrains += 1;
   }
 
   publishKeyed(memory: number, kind: Keyed, key: string | number, sequence: Sequence): void {
@@ -72,7 +76,9 @@ export class TailSet {
 
   /** Drops the records of a memory. */
   drop(memory: number): void {
-    this.grains -= this.tails.get(memory)?.docCount ?? 0;
+    const { docCount } = this.tails.get(memory) ?? { docCount: 0 };
+    this.grains -= docCount;
+    if (docCount > 0) this.tailsWithGrains -= 1;
     this.tails.delete(memory);
   }
 
