@@ -56,7 +56,7 @@ async function run({ size, profile, start = startServer }: Options): Promise<Mea
   const calls = sized(size, { full: 64, quick: 16, smoke: 1 });
   const batchGrains = sized(size, { full: BATCH_GRAINS, quick: BATCH_GRAINS, smoke: 20 });
   const grains = calls * batchGrains;
-  const looks = sized(size, { full: undefined, quick: undefined, smoke: 1 });
+  const looks = sized(size, { full: undefined, quick: undefined, smoke: 0 });
   return inFolder(async (folder) => {
     // One for each variant: merges come in one round of several, and in a shared server one variant would pay for all.
     const servers = new Map<Variant, Target>();

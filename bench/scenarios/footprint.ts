@@ -33,7 +33,8 @@ async function run({ size }: Options): Promise<Measured> {
   const opens = sized(size, { full: 5, quick: 3, smoke: 1 });
   const questions = sized(size, { full: 1_000, quick: 1_000, smoke: 20 });
   return inFolder(async (folder) => {
-    const step = { folder, opens, questions, ask: size === 'smoke' ? serve : inChild };
+    const isSmoke = size === 'smoke';
+    const step = { folder, opens, questions, passes: isSmoke ? 1 : undefined, ask: isSmoke ? serve : inChild };
     const first = await measure({ ...step, grains: small });
     const second = await measure({ ...step, grains: large });
     return {
@@ -50,23 +51,32 @@ interface Step {
   readonly opens: number;
   /** Recalls after which the heap is measured again. */
   readonly questions: number;
+  /** Of the collector, before a heap is measured. */
+  readonly passes: number | undefined;
   /** Runs a task, in a separate process or in this one. */
   readonly ask: (task: Task) => Promise<unknown>;
 }
 
 /** Fills the shard in `folder` up to `grains` and measures it. */
-async function measure({ folder, grains, opens: times, questions, ask }: Step): Promise<Record<string, number>> {
+async function measure({
+  folder,
+  grains,
+  opens: times,
+  questions,
+  passes,
+  ask,
+}: Step): Promise<Record<string, number>> {
   const filled = (await ask({ kind: 'fill', folder, grains })) as Filled; // the result of `serve` for each kind of task
   const disk = bytesOnDisk(folder);
   const opens: Opened[] = [];
-  for (let i = 0; i < times; i++) opens.push((await ask({ kind: 'open', folder, questions })) as Opened);
+  for (let i = 0; i < times; i++) opens.push((await ask({ kind: 'open', folder, questions, passes })) as Opened);
   // Killed while it adds: acknowledged, unsealed grains are replayed.
   const killed: Opened[] = [];
   let lost = 0;
   for (let i = 0; i < times; i++) {
     const before = killed.at(-1)?.grains ?? grains;
     const acknowledged = await killWhileAdding(folder, grains, i);
-    const after = (await ask({ kind: 'open', folder, questions })) as Opened;
+    const after = (await ask({ kind: 'open', folder, questions, passes })) as Opened;
     lost += Math.max(0, before + acknowledged - after.grains);
     killed.push(after);
   }
@@ -88,7 +98,7 @@ async function measure({ folder, grains, opens: times, questions, ask }: Step): 
 
 type Task =
   | { readonly kind: 'fill'; readonly folder: string; readonly grains: number }
-  | { readonly kind: 'open'; readonly folder: string; readonly questions: number }
+  | { readonly kind: 'open'; readonly folder: string; readonly questions: number; readonly passes: number | undefined }
   | { readonly kind: 'addUntilKilled'; readonly folder: string; readonly grains: number; readonly seed: number };
 
 interface Filled {
@@ -130,17 +140,17 @@ async function killWhileAdding(folder: string, grains: number, seed: number): Pr
 
 async function serve(task: Task): Promise<unknown> {
   const openStart = performance.now();
-  const empty = task.kind === 'open' ? await heldBytes() : 0;
+  const empty = task.kind === 'open' ? await heldBytes(task.passes) : 0;
   const collectMs = performance.now() - openStart;
   const shard = await openShard(task.folder);
   const openMs = performance.now() - openStart - collectMs;
   const { engine } = shard;
   if (task.kind === 'open') {
     const { tailGrains } = engine.read('health', contextOf(0), {});
-    const held = (await heldBytes()) - empty;
+    const held = (await heldBytes(task.passes)) - empty;
     const { totalGrains } = engine.read('statistics', contextOf(1), {});
     recallOften(shard, grainSource(1), task.questions);
-    const after = (await heldBytes()) - empty;
+    const after = (await heldBytes(task.passes)) - empty;
     await engine.abandon();
     const opened: Opened = {
       openMs,
