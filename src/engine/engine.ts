@@ -43,6 +43,7 @@ import type { Log } from './log/log.ts';
 import type { DatabaseOptions } from './log/postgres/postgres-log.ts';
 import type { WriteAheadOptions } from './log/wal/write-ahead.ts';
 import type { Door } from './maintain/compliance/door.ts';
+import type { CopyCare } from './maintain/housekeeping/copy-care.ts';
 import { fetchMissing, uploadsOf, VECTORS_FOLDER } from './maintain/housekeeping/downloads.ts';
 import { Housekeeper } from './maintain/housekeeping/housekeeper.ts';
 import type { RebuildServices } from './maintain/housekeeping/rebuild.ts';
@@ -117,13 +118,19 @@ export class Engine {
   readonly #writes: EngineWrites;
   readonly #rebuildServices: RebuildServices;
   readonly #repairs: Repairs;
+  readonly #care: CopyCare | undefined;
   #longCalls = 0;
   /** When it was prepared for another node last. */
   #preparedMs = Number.NEGATIVE_INFINITY;
   #fatal: EngineError | undefined;
 
-  private constructor(store: Store, options: EngineOptions, openIndex: OpenIndex) {
+  private constructor(
+    store: Store,
+    options: EngineOptions,
+    { openIndex, care }: { readonly openIndex: OpenIndex; readonly care: CopyCare | undefined },
+  ) {
     this.store = store;
+    this.#care = care;
     const fatal = (error: unknown): void => {
       this.#fatal ??= new EngineError('SYS-E001', 'the shard stopped after an internal error');
       this.#queue.fail(this.#fatal);
@@ -142,6 +149,7 @@ export class Engine {
           store,
           queue: this.#queue,
           repairs: this.#repairs.done,
+          care,
           fatal: this.#fatal?.message,
         }),
       ),
@@ -153,6 +161,7 @@ export class Engine {
       housekeeper: this.#housekeeper,
       directory: options.directory,
       openIndex,
+      isCopyDamaged: () => care?.isMending(store) === true && store.log.damaged !== undefined,
     };
     this.#repairs = new Repairs(this.#rebuildServices, fatal);
     const door: Door = {
@@ -168,22 +177,37 @@ export class Engine {
    */
   static async open(options: EngineOptions): Promise<Engine> {
     makeFolder(options.directory);
+    // A copy that its disk has damaged is filled again before anything follows from it.
+    return (await Engine.#open(options, true)) ?? (await Engine.#open(options, false))!;
+  }
+
+  /** Resolves to undefined when the copy is damaged and `mayAgain` says that it may be opened again. */
+  static async #open(options: EngineOptions, mayAgain: boolean): Promise<Engine | undefined> {
     const { shard, shards } = options;
     const stamp = stampOf(shard, shards);
-    const { stored, buckets, files } = await openStored(stamp, options);
+    const { stored, buckets, files, care } = await openStored(stamp, options);
     const log = new FixedRecordsLog(options.wrapLog?.(stored) ?? stored, isAuditRecord);
     let engine: Engine | undefined;
     try {
       const fetched = files === undefined ? undefined : await fetchMissing(files, log, options.directory);
-      engine = Engine.#over(log, buckets, options);
+      engine = Engine.#over(log, buckets, options, care);
+      if (mayAgain) engine.#refuseDamage();
       if (fetched !== undefined) engine.store.uploads = uploadsOf(engine.store, options.directory, fetched);
-      await engine.#catchUp();
+      await engine.#catchUp(mayAgain);
+      care?.opened(engine.store);
       return engine;
     } catch (error) {
       // Release everything, so that a retry in this process can open the shard.
       await (engine === undefined ? log.close() : engine.abandon());
+      if (mayAgain && care?.isMendedByOpen(engine?.store ?? { log }) === true) return undefined;
       throw error;
     }
+  }
+
+  /** Throws when the copy on disk is damaged and another open mends that. */
+  #refuseDamage(): void {
+    const reason = this.#care?.damageIn(this.store);
+    if (reason !== undefined) throw new EngineError('STO-E001', reason);
   }
 
   /**
@@ -195,7 +219,7 @@ export class Engine {
     await fetchAhead({ directory, stamp: stampOf(shard, shards), database });
   }
 
-  static #over(log: Log, buckets: Buckets | undefined, options: EngineOptions): Engine {
+  static #over(log: Log, buckets: Buckets | undefined, options: EngineOptions, care: CopyCare | undefined): Engine {
     const master = MasterKey.of(...options.masterKeys);
     const keys = buckets === undefined ? KeyStore.open(options.keysDirectory, master) : KeyStore.over(buckets, master);
     const store = new Store(log, keys, options.clock ?? systemClock);
@@ -217,15 +241,18 @@ export class Engine {
       sealAt: options.sealVectors,
     });
     for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
-    return new Engine(store, options, openIndex);
+    return new Engine(store, options, { openIndex, care });
   }
 
-  /** Replays unsealed records. Seals on the way if they exceed a tail's size. */
-  async #catchUp(): Promise<void> {
+  /** Replays unsealed records. Seals on the way if they exceed a tail's size. Throws as `#refuseDamage`, if `mayAgain`. */
+  async #catchUp(mayAgain: boolean): Promise<void> {
     const { store } = this;
     let turnMs = performance.now();
     for (const step = replayAfter(store, store.index, undefined); ; ) {
-      if (step.next().done === true) return;
+      const { done } = step.next();
+      // Nothing is sealed without a record that is whole in the database.
+      if (mayAgain && store.log.damaged !== undefined) this.#refuseDamage();
+      if (done === true) return;
       if (store.index.tailIsFull()) await this.#housekeeper.sealed(store.index.publishedSequence);
       if (performance.now() - turnMs < REPLAY_TURN_MS) continue;
       // The leases of this thread's shards are renewed meanwhile.
@@ -351,7 +378,7 @@ export class Engine {
   /** Runs maintenance for at most `budgetMs`. True if there is more to do. */
   maintain(budgetMs: number): boolean {
     if (this.#fatal !== undefined) return false;
-    this.#repairs.run();
+    if (this.#care?.run(this.store) !== true) this.#repairs.run();
     // If the disk rejects the entries, they wait for the next attempt.
     if (this.#queue.trail.isDue(this.store.clock.nowMs())) writeTrail(this.#queue).catch(() => undefined);
     if (!this.store.dueGoals.isEmpty) this.#expireGoals();
@@ -389,6 +416,7 @@ export class Engine {
   async close(): Promise<void> {
     this.store.eventBell.close();
     this.store.log.closing?.();
+    await this.#care?.stop();
     await this.#repairs.idle();
     const { poisoned, lapsed } = this.store.log;
     const isPrepared = performance.now() - this.#preparedMs < MOVE_PREPARED_MS;
@@ -414,6 +442,7 @@ export class Engine {
   async abandon(): Promise<void> {
     this.store.eventBell.close();
     this.#queue.fail(new EngineError('STO-E002', 'the shard was abandoned'));
+    await this.#care?.stop();
     this.#housekeeper.stop();
     await this.store.uploads?.stop();
     await this.store.index.endSeal();

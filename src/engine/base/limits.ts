@@ -325,6 +325,14 @@ export const DATABASE_CLOSING_MS = 3_000;
 export const LEASE_MS_MIN = 1_000;
 /** Between two looks at shards of a store that must be opened again. */
 export const STORE_WATCH_MS = 1_000;
+/**
+ * After its copy of a shard was filled again, a node fills it once more not before the first; the pause doubles up to the second. After so
+ * many times the disk counts as failing, until the third has passed without damage.
+ */
+export const COPY_AGAIN_MS = 2_000;
+export const COPY_AGAIN_MS_MAX = 120_000;
+export const COPY_AGAIN_FORGOTTEN_MS = 3_600_000;
+export const COPY_AGAIN_TIMES_MAX = 8;
 /** How long a part of an ending server may wait for a store that is away. */
 export const STORE_CLOSE_PART_MS = 15_000;
 /** How long a replay keeps its thread before other work of the thread may run. */

@@ -24,6 +24,10 @@ export abstract class ForwardingLog implements Log {
     return this.inner.lapsed;
   }
 
+  get damaged(): string | undefined {
+    return this.inner.damaged;
+  }
+
   append(append: Append): Promise<Sequence> {
     return this.inner.append(append);
   }

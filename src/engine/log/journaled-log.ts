@@ -68,6 +68,10 @@ export class JournaledLog implements Log, CheckpointedLog {
     return this.#journal.lapsed;
   }
 
+  get damaged(): string | undefined {
+    return this.#store.damaged;
+  }
+
   async append(append: Append): Promise<Sequence> {
     assert(!this.#closed, 'a closed log takes nothing');
     assert(this.#inFlight === undefined, 'one append is in flight at a time');

@@ -91,6 +91,8 @@ export interface Log {
    * with EngineError STO-E001. Absent when there are none.
    */
   scrub?(): Promise<void>;
+  /** Why the log's files are not to be believed: something that was read of them was damaged. Absent or undefined while nothing was. */
+  readonly damaged?: string | undefined;
   /**
    * Why nothing may be read or written at the moment: another node may have the log by now. Absent or undefined while this
    * node has it.

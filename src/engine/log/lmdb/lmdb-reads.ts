@@ -18,6 +18,9 @@ export interface StatePage {
   readonly last: string | undefined;
 }
 
+/** LMDB's codes for pages that are not those of its file: MDB_PAGE_NOTFOUND, MDB_CORRUPTED and MDB_INVALID. */
+const DAMAGE_CODES: ReadonlySet<unknown> = new Set([-30_797, -30_796, -30_793]);
+
 /** Every read fails while `unreadable` is set, and none comes after `closed` (asserted). */
 export abstract class LmdbReads {
   readonly directory: string;
@@ -27,11 +30,16 @@ export abstract class LmdbReads {
   /** The reason why reads fail at the moment. */
   protected unreadable: EngineError | undefined;
   protected closed = false;
+  #damaged: string | undefined;
 
   constructor(directory: string, { root, databases }: Environment) {
     this.directory = directory;
     this.root = root;
     this.databases = databases;
+  }
+
+  get damaged(): string | undefined {
+    return this.#damaged;
   }
 
   /** Runs a read and converts LMDB's own errors to STO-E001. */
@@ -41,7 +49,9 @@ export abstract class LmdbReads {
     try {
       return read(this.databases);
     } catch (error) {
-      throw storageError(`${this.directory} cannot be read`, error);
+      const failed = storageError(`${this.directory} cannot be read`, error);
+      if (error instanceof Error && 'code' in error && DAMAGE_CODES.has(error.code)) this.#damaged ??= failed.message;
+      throw failed;
     }
   }
 
@@ -49,7 +59,7 @@ export abstract class LmdbReads {
     // The buffer is the library's, and its next read overwrites it. Copy it at once.
     const framed = this.reading(({ records }) => records.getBinaryFast(sequence));
     if (framed === undefined) return undefined;
-    return unframe(framed, framed.length, sequence) ?? fail(new CorruptRecord(sequence, 'its checksum is wrong'));
+    return unframe(framed, framed.length, sequence) ?? fail(this.#corrupt(sequence));
   }
 
   peek<T>(sequence: Sequence, look: (bytes: Buffer) => T): T | undefined {
@@ -73,7 +83,7 @@ export abstract class LmdbReads {
       let bytesLeft = SCAN_PAGE_BYTES;
       for (const { key: sequence, value } of records.getRange({ start, end: to, limit: SCAN_PAGE_RECORDS })) {
         const bytes = unframe(value, value.length, sequence);
-        page.push(bytes === undefined ? new CorruptRecord(sequence, 'its checksum is wrong') : { sequence, bytes });
+        page.push(bytes === undefined ? this.#corrupt(sequence) : { sequence, bytes });
         bytesLeft -= value.length;
         if (bytesLeft <= 0) break;
       }
@@ -115,9 +125,18 @@ export abstract class LmdbReads {
     });
   }
 
+  #corrupt(sequence: Sequence): CorruptRecord {
+    const corrupt = new CorruptRecord(sequence, 'its checksum is wrong');
+    this.#damaged ??= corrupt.message;
+    return corrupt;
+  }
+
   #unframeState(key: string, framed: Buffer, length: number): Buffer {
+    const bytes = unframe(framed, length, 0);
+    if (bytes !== undefined) return bytes;
     const damaged = `state "${key}" in ${this.directory}: its checksum is wrong`;
-    return unframe(framed, length, 0) ?? fail(new EngineError('STO-E001', damaged));
+    this.#damaged ??= damaged;
+    throw new EngineError('STO-E001', damaged);
   }
 
   /** Runs in a read transaction, so that no page of the tree is overwritten during the walk. */
@@ -129,7 +148,9 @@ export abstract class LmdbReads {
       for (const _ of checkPages(join(this.directory, DATA_FILE), { whole: true })) yield;
       return undefined;
     } catch (error) {
-      return storageError(`${this.directory} cannot be read`, error).message;
+      const { message } = storageError(`${this.directory} cannot be read`, error);
+      this.#damaged ??= message;
+      return message;
     } finally {
       reading.done();
     }

@@ -1,6 +1,6 @@
 // The local copy of a log whose truth is in the database: an LMDB that may be deleted at any time. A file beside it tells
 // which owner wrote it. The database confirms that owner, or the copy is deleted and filled again.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { replaceFileLater, storageError, syncDirectory, syncFile } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -10,10 +10,12 @@ import type { LogStamp } from '../lmdb/stamp.ts';
 import type { Database } from './database.ts';
 import type { Taken } from './lease.ts';
 import { hasDigest, listFiles, StoredFiles } from './stored-files.ts';
-import { StoredLog } from './stored-log.ts';
+import { type LogTarget, StoredLog } from './stored-log.ts';
 
 /** In the folder of a copy. */
 export const COPY_MARK_FILE = 'copy.json';
+/** Behind the name of the folder of a copy: another one of the same log, which takes its place when it is whole. */
+const BESIDE_SUFFIX = '.again';
 
 /** The owner whose appends the copy ends with. */
 interface CopyMark {
@@ -23,6 +25,8 @@ interface CopyMark {
   readonly mark: string;
   /** The node has not had the shard since: it only fetched what that owner had. */
   readonly isAhead?: boolean | undefined;
+  /** A derived file was damaged: all of them are compared with those of the database. */
+  readonly areFilesDoubted?: boolean | undefined;
 }
 
 export interface CopyOptions {
@@ -36,6 +40,8 @@ export interface CopyOptions {
    * shard since, only the files that the database has too are kept.
    */
   readonly derived?: string | undefined;
+  /** Gives up what is being filled. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How the copy was brought up to date. */
@@ -43,6 +49,8 @@ export interface Filled {
   /** False when what was there was deleted, or nothing was there. */
   readonly isKept: boolean;
   readonly records: number;
+  /** False when what came from the database was damaged there. */
+  readonly isWhole: boolean;
   /**
    * Resolves when the copy would survive a loss of power. Until then it can be used, but not be filled again. Rejects with STO-E001; the
    * copy is filled from the start the next time.
@@ -57,9 +65,11 @@ export interface Filled {
  */
 export async function fillCopy(database: Database, options: CopyOptions): Promise<Filled> {
   const { directory, store, taken } = options;
+  takeBeside(directory);
   const kept = await openTrusted(database, options);
   const before = readMark(directory);
-  if (kept === undefined || before?.token !== taken.token - 1) await deleteDerived(database, options, 'bytes');
+  const isKnown = before?.token === taken.token - 1 && before.areFilesDoubted !== true;
+  if (kept === undefined || !isKnown) await deleteDerived(database, options, 'bytes');
   // They were compared when they were fetched, and names are given once.
   else if (before.isAhead === true) await deleteDerived(database, options, 'names');
   const { records, paths, isWhole } = await fill(database, options, kept);
@@ -69,7 +79,7 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
   const settled = settle(directory, paths, isWhole ? mark : undefined);
   // Most callers have no use for the error.
   settled.catch(() => undefined);
-  return { isKept: kept !== undefined, records, settled };
+  return { isKept: kept !== undefined, records, isWhole, settled };
 }
 
 /**
@@ -78,6 +88,7 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
  */
 export async function fillCopyAhead(database: Database, options: CopyOptions): Promise<void> {
   const { directory, store, taken } = options;
+  takeBeside(directory);
   const kept = await openTrusted(database, options);
   // Until the end, the copy is that of the mark before, and some changes are in it already.
   await deleteDerived(database, options, 'bytes');
@@ -86,10 +97,54 @@ export async function fillCopyAhead(database: Database, options: CopyOptions): P
   await settle(directory, paths, isWhole ? { store, token: taken.token, mark: taken.mark, isAhead: true } : undefined);
 }
 
+/**
+ * Fills another copy of the log beside the one in `directory`, while the caller has the shard and goes on. The next `fillCopy` takes it
+ * in place of that one. Resolves to false, and leaves none, when the database has something damaged. Rejects as `fillCopy`, and when
+ * `signal` aborts.
+ */
+export async function fillCopyBeside(database: Database, options: CopyOptions, signal: AbortSignal): Promise<boolean> {
+  const beside = `${options.directory}${BESIDE_SUFFIX}`;
+  const { store, taken } = options;
+  rmSync(beside, { recursive: true, force: true });
+  let isSettled = false;
+  try {
+    const own = { ...options, directory: beside, derived: undefined, signal };
+    const { paths, isWhole } = await fill(database, own, undefined);
+    if (isWhole) await settle(beside, paths, { store, token: taken.token, mark: taken.mark });
+    isSettled = isWhole;
+    return isWhole;
+  } finally {
+    if (!isSettled) rmSync(beside, { recursive: true, force: true });
+  }
+}
+
+function takeBeside(directory: string): void {
+  const beside = `${directory}${BESIDE_SUFFIX}`;
+  if (!existsSync(beside)) return;
+  if (readMark(beside) === undefined) rmSync(beside, { recursive: true, force: true });
+  else {
+    removeCopy(directory);
+    renameSync(beside, directory);
+  }
+  syncDirectory(dirname(directory));
+}
+
 /** The copy is filled from the start the next time: something in it is damaged. */
 export function distrustCopy(directory: string): void {
   rmSync(join(directory, COPY_MARK_FILE), { force: true });
   syncDirectory(directory);
+}
+
+/** The next time, derived files are compared with those of the database. Rejects with STO-E001. */
+export async function doubtFiles(directory: string): Promise<void> {
+  const mark = readMark(directory);
+  if (mark === undefined) return;
+  const doubted: CopyMark = { ...mark, areFilesDoubted: true };
+  try {
+    await replaceFileLater(join(directory, COPY_MARK_FILE), Buffer.from(JSON.stringify(doubted)));
+  } catch (error) {
+    throw storageError(`the files around ${directory} cannot be marked`, error);
+  }
 }
 
 /** Of a copy whose files are not synced yet. */
@@ -117,12 +172,12 @@ async function fill(database: Database, options: CopyOptions, kept: LogFiller | 
 
 async function fillLog(
   database: Database,
-  { directory, stamp, taken }: CopyOptions,
+  { directory, stamp, taken, signal }: CopyOptions,
   kept: LogFiller | undefined,
 ): Promise<Pick<StoredLog, 'count' | 'damaged'>> {
   const filler = kept ?? openNew(directory, stamp);
   try {
-    const filling = new StoredLog(database, filler, stamp.shard);
+    const filling = new StoredLog(database, signal === undefined ? filler : until(signal, filler), stamp.shard);
     const since = kept?.appends;
     const from = kept?.nextSequence ?? 1;
     if (since !== undefined) await filling.changes(since, from);
@@ -134,6 +189,19 @@ async function fillLog(
   } finally {
     await filler.close();
   }
+}
+
+function until(signal: AbortSignal, target: LogTarget): LogTarget {
+  return {
+    putRecords: (records) => {
+      signal.throwIfAborted();
+      return target.putRecords(records);
+    },
+    putState: (entries) => {
+      signal.throwIfAborted();
+      return target.putState(entries);
+    },
+  };
 }
 
 /** The mark comes last: what it stands for is on disk by then. Without one, the copy is not trusted. */
@@ -215,22 +283,24 @@ async function deleteDerived(
 }
 
 function openNew(directory: string, stamp: LogStamp): LogFiller {
-  if (existsSync(directory)) {
-    // First what makes it trusted.
-    rmSync(join(directory, COPY_MARK_FILE), { force: true });
-    syncDirectory(directory);
-    rmSync(directory, { recursive: true, force: true });
-  }
+  removeCopy(directory);
   // It has no mark until it is synced.
   return new LogFiller(directory, stamp, { isUnsynced: true });
+}
+
+function removeCopy(directory: string): void {
+  if (!existsSync(directory)) return;
+  // First what makes it trusted.
+  distrustCopy(directory);
+  rmSync(directory, { recursive: true, force: true });
 }
 
 function readMark(directory: string): CopyMark | undefined {
   try {
     const parsed: unknown = JSON.parse(readFileSync(join(directory, COPY_MARK_FILE), 'utf8'));
-    const { store, token, mark, isAhead } = parsed as Partial<CopyMark>; // Each member is checked on the next line.
+    const { store, token, mark, isAhead, areFilesDoubted } = parsed as Partial<CopyMark>; // Each member is checked on the next line.
     if (typeof store === 'string' && typeof token === 'number' && typeof mark === 'string')
-      return { store, token, mark, isAhead: isAhead === true };
+      return { store, token, mark, isAhead: isAhead === true, areFilesDoubted: areFilesDoubted === true };
   } catch {
     // Absent or not readable: the copy is not trusted.
   }

@@ -15,6 +15,7 @@ const MEMBERS = 6;
 const SPOILED = 1n;
 const GIVEN_BACK = 2n;
 const LOST = 3n;
+const DOUBTED = 4n;
 
 /** A lease to be renewed. */
 export interface KeptLease {
@@ -51,13 +52,25 @@ export class LeaseTable {
 
   /** The log of the shard takes nothing until it is opened again. */
   spoil(shard: number): void {
-    Atomics.compareExchange(this.#members, this.#at(shard) + 2, 0n, SPOILED);
+    this.#leave(shard, SPOILED);
   }
 
-  /** True for a lost shard too. */
+  /** The shard serves on, and is to be opened again soon: its copy on disk is damaged. */
+  doubt(shard: number): void {
+    Atomics.compareExchange(this.#members, this.#at(shard) + 2, 0n, DOUBTED);
+  }
+
+  /** True for a lost or doubted shard too. */
   isSpoiled(shard: number): boolean {
     const state = Atomics.load(this.#members, this.#at(shard) + 2);
-    return state === SPOILED || state === LOST;
+    return state === SPOILED || state === LOST || state === DOUBTED;
+  }
+
+  /** From one of the states of a shard that serves. Returns the state before: it stays where that is another one. */
+  #leave(shard: number, state: bigint): bigint {
+    const at = this.#at(shard) + 2;
+    const before = Atomics.compareExchange(this.#members, at, 0n, state);
+    return before === DOUBTED ? Atomics.compareExchange(this.#members, at, DOUBTED, state) : before;
   }
 
   /** Another node has taken the shard, or may have. */
@@ -108,7 +121,7 @@ export class LeaseTable {
   lose({ shard, token }: KeptLease): void {
     if (this.#token(shard) !== token) return;
     // Not one that its owner has just given back.
-    const before = Atomics.compareExchange(this.#members, this.#at(shard) + 2, 0n, LOST);
+    const before = this.#leave(shard, LOST);
     if (before !== GIVEN_BACK) this.end(shard);
   }
 
@@ -124,7 +137,7 @@ export class LeaseTable {
    * lease, unless it has ended already.
    */
   giveBack(shard: number): void {
-    if (this.isHeld(shard) && !this.isSpoiled(shard)) Atomics.store(this.#members, this.#at(shard) + 2, GIVEN_BACK);
+    if (this.isHeld(shard)) this.#leave(shard, GIVEN_BACK);
     this.end(shard);
   }
 

@@ -104,6 +104,13 @@ export class Lease {
     if (this.#lost === undefined) this.#table.spoil(this.#options.stamp.shard);
   }
 
+  /** The copy of the log on disk is damaged. False when nobody opens the shard again for that. */
+  doubt(): boolean {
+    if (this.#options.leases === undefined || this.#lost !== undefined) return false;
+    this.#table.doubt(this.#options.stamp.shard);
+    return true;
+  }
+
   /** The copy of the log on disk lacks appends since then, by the monotonic clock; undefined: it has all. */
   lacks(sinceMs: number | undefined): void {
     this.#table.lacks(this.#options.stamp.shard, sinceMs);
@@ -189,6 +196,24 @@ export function shardName(shard: number): string {
 
 export function logName(shard: number): string {
   return shard === SHARDS_MAX ? 'the control log' : `the log of shard ${shard}`;
+}
+
+/** The shard as its owner has it now; undefined when nobody has had it yet. */
+export async function ownerNow(database: Database, shard: number): Promise<Taken | undefined> {
+  const [row] = await database.ask(
+    (sql) => sql`
+      SELECT shard.token, owner.mark, shard.appends, shard.next, shard.pruned FROM granary_shards AS shard
+      JOIN granary_owners AS owner ON owner.shard = shard.shard AND owner.token = shard.token
+      WHERE shard.shard = ${shard}`,
+  );
+  if (row === undefined) return undefined;
+  return {
+    token: Number(row['token']),
+    mark: row['mark'].toString('hex'),
+    appends: Number(row['appends']),
+    next: Number(row['next']),
+    pruned: Number(row['pruned']),
+  };
 }
 
 async function take(sql: Sql, { stamp, node, leaseMs }: LeaseOptions): Promise<Taken> {

@@ -93,9 +93,9 @@ async function fill(database: Database, folder: string, node: string) {
   const lease = await Lease.take(database, { stamp, node, leaseMs: LEASE_MS });
   try {
     const options = { directory: join(folder, node), stamp, store: mark, taken: lease.taken };
-    const { settled, ...filled } = await fillCopy(database, options);
+    const { isKept, records, settled } = await fillCopy(database, options);
     await settled;
-    return filled;
+    return { isKept, records };
   } finally {
     await lease.release();
   }

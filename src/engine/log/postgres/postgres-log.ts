@@ -1,15 +1,16 @@
 // Opens a log whose truth is in PostgreSQL, or a database that speaks like it. The owner of the shard reads from a local
 // copy, and writes to the database first.
 import { assert } from '../../base/assert.ts';
+import { EngineError } from '../../base/errors.ts';
 import { JournaledLog } from '../journaled-log.ts';
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
 import type { LogStamp } from '../lmdb/stamp.ts';
 import type { Log } from '../log.ts';
-import { fillCopy } from './copy.ts';
+import { distrustCopy, doubtFiles, type Filled, fillCopy, fillCopyBeside } from './copy.ts';
 import { Database, databaseError } from './database.ts';
 import { readKeySlots } from './key-slots.ts';
 import { StoredKeys } from './key-store.ts';
-import { Lease, type LeaseOptions, logName, shardName } from './lease.ts';
+import { Lease, type LeaseOptions, logName, ownerNow, shardName, takenAway } from './lease.ts';
 import { openStore } from './migrate.ts';
 import { PostgresJournal } from './postgres-journal.ts';
 import { StoredFiles } from './stored-files.ts';
@@ -28,6 +29,20 @@ export interface DatabaseOptions extends Omit<LeaseOptions, 'stamp'> {
   readonly keyUrl?: string | undefined;
 }
 
+/** The copy of an owner's log on its disk. */
+export interface OwnCopy {
+  /** False when what came from the database at the open was damaged there. */
+  readonly isWhole: boolean;
+  /** The next open fills it from the start. */
+  distrust(): void;
+  /** The next open compares the derived files with those of the database. Rejects with STO-E001. */
+  doubtFiles(): Promise<void>;
+  /** Fills another one while the owner goes on, which the next open takes in its place. Rejects and resolves as `fillCopyBeside`. */
+  fillAgain(signal: AbortSignal): Promise<boolean>;
+  /** The shard is to be opened again. False when nobody does that. */
+  reopen(): boolean;
+}
+
 export interface PostgresShard {
   readonly log: Log;
   /** The number of this owner. */
@@ -35,6 +50,7 @@ export interface PostgresShard {
   readonly keySlots: readonly (readonly [id: number, slot: Buffer])[];
   /** Its segments and vectors in the database. They use the log's connections. */
   readonly files: StoredFiles;
+  readonly copy: OwnCopy;
 }
 
 /**
@@ -48,10 +64,10 @@ export async function openPostgresShard(
   derived?: string,
 ): Promise<PostgresShard> {
   const database = await Database.shared(url);
-  const { log, token, keys } = await openOwned(directory, { database, stamp, derived, ...lease });
+  const { log, token, keys, copy } = await openOwned(directory, { database, stamp, derived, ...lease });
   try {
     const files = new StoredFiles(database, { shard: stamp.shard, token });
-    return { log, token, keySlots: await (keys?.read(database) ?? readKeySlots(database, stamp.shard)), files };
+    return { log, token, keySlots: await (keys?.read(database) ?? readKeySlots(database, stamp.shard)), files, copy };
   } catch (error) {
     await log.close();
     throw databaseError(`the keys of ${shardName(stamp.shard)} cannot be read`, error);
@@ -66,10 +82,11 @@ export async function openPostgresLog(directory: string, options: PostgresLogOpt
   return (await openOwned(directory, options)).log;
 }
 
-async function openOwned(
-  directory: string,
-  options: PostgresLogOptions,
-): Promise<{ readonly log: Log; readonly token: number; readonly keys: StoredKeys | undefined }> {
+interface Opened extends Pick<PostgresShard, 'log' | 'token' | 'copy'> {
+  readonly keys: StoredKeys | undefined;
+}
+
+async function openOwned(directory: string, options: PostgresLogOptions): Promise<Opened> {
   const { database, stamp, derived, keyUrl } = options;
   let lease: Lease | undefined;
   let keys: StoredKeys | undefined;
@@ -85,7 +102,8 @@ async function openOwned(
     const copy = openLmdbLog(directory, { stamp, exists: true });
     assert(copy.appends === taken.appends && copy.nextSequence === taken.next, 'the copy has what the database has');
     const journal = new PostgresJournal(database, lease, { keys, copySettled });
-    return { log: new JournaledLog(copy, journal, []), token: taken.token, keys };
+    const own = ownCopy(directory, { database, lease, stamp, store: store.mark, filled });
+    return { log: new JournaledLog(copy, journal, []), token: taken.token, keys, copy: own };
   } catch (error) {
     await lease?.release();
     await copySettled;
@@ -93,4 +111,31 @@ async function openOwned(
     await database.close();
     throw databaseError(`${logName(stamp.shard)} cannot be opened from the database`, error);
   }
+}
+
+interface OwnCopyParts {
+  readonly database: Database;
+  readonly lease: Lease;
+  readonly stamp: LogStamp;
+  readonly store: string;
+  readonly filled: Filled;
+}
+
+function ownCopy(directory: string, { database, lease, stamp, store, filled }: OwnCopyParts): OwnCopy {
+  return {
+    isWhole: filled.isWhole,
+    distrust: () => distrustCopy(directory),
+    doubtFiles: async () => {
+      // The mark is written until then.
+      await filled.settled;
+      await doubtFiles(directory);
+    },
+    fillAgain: async (signal) => {
+      await filled.settled.catch(() => undefined);
+      const taken = await ownerNow(database, stamp.shard);
+      if (taken?.token !== lease.taken.token) throw new EngineError('STO-E002', takenAway(stamp.shard));
+      return fillCopyBeside(database, { directory, stamp, store, taken }, signal);
+    },
+    reopen: () => lease.doubt(),
+  };
 }

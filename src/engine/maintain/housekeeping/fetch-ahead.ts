@@ -6,7 +6,7 @@ import { EngineError } from '../../base/errors.ts';
 import type { LogStamp } from '../../log/lmdb/stamp.ts';
 import { fillCopyAhead } from '../../log/postgres/copy.ts';
 import { Database, databaseError } from '../../log/postgres/database.ts';
-import type { Taken } from '../../log/postgres/lease.ts';
+import { ownerNow } from '../../log/postgres/lease.ts';
 import { openStore } from '../../log/postgres/migrate.ts';
 import type { DatabaseOptions } from '../../log/postgres/postgres-log.ts';
 
@@ -34,21 +34,4 @@ export async function fetchAhead({ directory, stamp, database: { url } }: AheadO
   } finally {
     await database.close();
   }
-}
-
-async function ownerNow(database: Database, shard: number): Promise<Taken | undefined> {
-  const [row] = await database.ask(
-    (sql) => sql`
-      SELECT shard.token, owner.mark, shard.appends, shard.next, shard.pruned FROM granary_shards AS shard
-      JOIN granary_owners AS owner ON owner.shard = shard.shard AND owner.token = shard.token
-      WHERE shard.shard = ${shard}`,
-  );
-  if (row === undefined) return undefined;
-  return {
-    token: Number(row['token']),
-    mark: row['mark'].toString('hex'),
-    appends: Number(row['appends']),
-    next: Number(row['next']),
-    pruned: Number(row['pruned']),
-  };
 }

@@ -1,5 +1,6 @@
 // Rebuilds the shard's indexes from the log next to those in use, and swaps them in one transaction.
 import { rmSync } from 'node:fs';
+import { EngineError } from '../../base/errors.ts';
 import { TAIL_GRAINS_SEAL } from '../../base/limits.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { ShardIndex } from '../../index/shard-index.ts';
@@ -21,6 +22,8 @@ export interface RebuildServices {
   readonly directory: string;
   /** Opens an empty index in `directory`, with its state stored in `log`. */
   openIndex(directory: string, log: Pick<Log, 'getState' | 'scanState'>): ShardIndex;
+  /** The log on disk is damaged, and is filled again from a database: what is built from it would lack something. */
+  readonly isCopyDamaged: () => boolean;
 }
 
 /**
@@ -42,6 +45,10 @@ export async function rebuild(
   const fresh = services.openIndex(directory, state);
   try {
     const replayed = await inSlices(fill(store, fresh, state));
+    if (services.isCopyDamaged())
+      throw new EngineError('STO-E001', 'the copy of the log is damaged and filled again: try again later', {
+        retryable: true,
+      });
     const old = store.index;
     // The swap: pages and manifest of the new index become the shard's, and records written meanwhile are replayed at
     // once.

@@ -9,6 +9,7 @@ import type { DatabaseOptions } from '../../log/postgres/postgres-log.ts';
 import type { StoredFiles } from '../../log/postgres/stored-files.ts';
 import { openWalLog } from '../../log/wal/wal-log.ts';
 import type { WriteAheadOptions } from '../../log/wal/write-ahead.ts';
+import type { CopyCare } from './copy-care.ts';
 
 export interface StoredOptions {
   readonly directory: string;
@@ -33,8 +34,15 @@ export async function openStored(stamp: LogStamp, options: StoredOptions): Promi
     // Loaded only where a database is named.
     const { openPostgresShard } = await import('../../log/postgres/postgres-log.ts');
     const { StagedBuckets } = await import('../../keys/staged-buckets.ts');
-    const { log: stored, keySlots, files } = await openPostgresShard(directory, stamp, database, options.directory);
-    return { stored, buckets: new StagedBuckets(basename(keysDirectory), keySlots), files };
+    const { CopyCare } = await import('./copy-care.ts');
+    const {
+      log: stored,
+      keySlots,
+      files,
+      copy,
+    } = await openPostgresShard(directory, stamp, database, options.directory);
+    const care = new CopyCare(options.directory, copy);
+    return { stored, buckets: new StagedBuckets(basename(keysDirectory), keySlots), files, care };
   }
   // Keys exist only for an existing log. Creating a new log next to them would hide the loss behind an empty shard.
   const exists = holdsBuckets(keysDirectory);
@@ -47,4 +55,5 @@ export interface Stored {
   readonly buckets?: Buckets | undefined;
   /** Of a shard in a database. */
   readonly files?: StoredFiles | undefined;
+  readonly care?: CopyCare | undefined;
 }

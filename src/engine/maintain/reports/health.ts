@@ -2,6 +2,7 @@
 import type { ShardHealth } from '../../calls/shard.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteQueue } from '../../write/queue.ts';
+import type { CopyCare } from '../housekeeping/copy-care.ts';
 
 /** Maximum number of detailed reasons; counts and repairs follow in any case. */
 const REASONS_NAMED_MAX = 400;
@@ -14,22 +15,31 @@ export interface HealthSources {
   readonly repairs: readonly string[];
   /** The reason why the shard stopped after an internal error. */
   readonly fatal: string | undefined;
+  /** Of the copy of a shard in a database. */
+  readonly care: Pick<CopyCare, 'isMending' | 'reasons'> | undefined;
 }
 
-export function shardHealth({ shard, store, queue, repairs, fatal }: HealthSources): ShardHealth {
+export function shardHealth({ shard, store, queue, repairs, fatal, care }: HealthSources): ShardHealth {
   const { index, log, quarantine, quarantined, unopened, vectors } = store;
   const reasons: string[] = [];
   const refusing = log.poisoned ?? log.lapsed ?? log.refusing;
   if (refusing !== undefined) reasons.push(`writes are refused: ${refusing}`);
   if (fatal !== undefined) reasons.push(fatal);
   for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
-  for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
-  if (quarantined > quarantine.size) reasons.push(`${quarantined - quarantine.size} more records are quarantined`);
+  // They are whole in a moment.
+  const isMending = care?.isMending(store) === true;
+  if (!isMending) {
+    for (const [sequence, reason] of quarantine) reasons.push(`record ${sequence} is quarantined: ${reason}`);
+    if (quarantined > quarantine.size) reasons.push(`${quarantined - quarantine.size} more records are quarantined`);
+  }
   for (const memory of store.damage.memories()) {
     if (reasons.length >= REASONS_NAMED_MAX) break;
     if (!unopened.has(memory)) reasons.push(damageReason(store, memory));
   }
-  reasons.push(...index.problems, ...repairs, ...vectors.problems, ...(store.uploads?.problems ?? []));
+  if (!isMending) reasons.push(...index.problems);
+  reasons.push(...repairs);
+  if (!isMending) reasons.push(...vectors.problems);
+  reasons.push(...(care?.reasons ?? []), ...(store.uploads?.problems ?? []));
   const { lost } = queue.trail;
   if (lost > 0) reasons.push(`${lost} reads are missing from audit trails: the log took nothing for too long`);
   return {
