@@ -6,11 +6,28 @@ import { AddOptions } from '../../gen/memory/v1/memory.ts';
 import { type FieldsLeft, type Stretch, someField } from '../grains/wire-fields.ts';
 
 const WORDS = [Buffer.from('extract_'), Buffer.from('auto_relate')];
+const UNDERSCORE = '_'.charCodeAt(0);
+/** The letters before the underscores of the words. */
+const BEFORE = ['t'.charCodeAt(0), 'o'.charCodeAt(0)];
+/** Up to so many bytes and underscores, a look at each underscore takes less than a search for the words. */
+const LOOKED_BYTES_MAX = 1_024;
+const LOOKS_MAX = 8;
 
 /** Checks a JSON body. False positives are harmless: the main thread gives the same answer. */
 export function jsonAsks(body: Uint8Array): boolean {
+  if (body.length <= LOOKED_BYTES_MAX && !mayAsk(body)) return false;
   const bytes = asBuffer(body);
   return WORDS.some((word) => bytes.indexOf(word) !== -1);
+}
+
+/** False when no underscore can belong to one of the words. */
+function mayAsk(body: Uint8Array): boolean {
+  let at = body.indexOf(UNDERSCORE);
+  for (let looks = 1; at !== -1; looks++) {
+    if (looks > LOOKS_MAX || BEFORE.includes(body[at - 1] ?? 0)) return true;
+    at = body.indexOf(UNDERSCORE, at + 1);
+  }
+  return false;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

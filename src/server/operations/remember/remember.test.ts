@@ -181,3 +181,15 @@ test('requests for extraction or relations are recognised by their bytes', () =>
   assert.equal(jsonAsks(Buffer.from('{"options":{"auto_relate":true}}')), true);
   assert.equal(jsonAsks(Buffer.from('{"options":{"sync":true}}').subarray(2)), false);
 });
+
+test('a JSON body that asks is found at any length and behind any number of underscores', () => {
+  for (const word of ['extract_event_date', 'extract_memories', 'auto_relate'])
+    for (const underscores of [0, 1, 7, 8, 9, 500])
+      for (const letters of [0, 2_000]) {
+        const text = `${'_'.repeat(underscores)}${'x'.repeat(letters)}`;
+        const about = `${word} ${underscores} ${letters}`;
+        assert.equal(jsonAsks(Buffer.from(JSON.stringify({ text, options: { [word]: true } }))), true, about);
+        assert.equal(jsonAsks(Buffer.from(JSON.stringify({ options: { [word]: true }, text }))), true, about);
+        assert.equal(jsonAsks(Buffer.from(JSON.stringify({ text, into_to: '_', extract: 'auto' }))), false, about);
+      }
+});
