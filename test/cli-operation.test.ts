@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { granary, granaryJson } from './support/cli.ts';
+import { granary as inThread } from './support/command-thread.ts';
 import { memoryFolder } from './support/memory-files.ts';
 import { ON_POSTGRES } from './support/store.ts';
 
@@ -82,7 +83,7 @@ test('options of a backup that make no sense are refused', async () => {
     ['--to', 'y', '--keep', '0'],
     ['--to', 'y', '--keep', 'a'],
   ])
-    assert.equal((await granary(here('backup', ...words))).code, 2, words.join(' '));
+    assert.equal((await inThread(here('backup', ...words))).code, 2, words.join(' '));
 });
 
 test('a restore on trial reads a backup, and changes nothing', async () => {

@@ -110,7 +110,7 @@ test('a command that opens the data itself loads the packages of the server, of 
   assert.deepEqual(below(own, 'engine/text/pii/rules', 'server/grpc/descriptor.ts'), []);
 });
 
-test('the server and its workers load only what they use', async (t) => {
+test('the server and its workers load only what they use, and nothing of PostgreSQL without a store', async (t) => {
   const folder = temporaryDirectory(t);
   const server = await started(t, folder);
   await server.stop();
@@ -145,6 +145,12 @@ test('the server and its workers load only what they use', async (t) => {
   assert.ok(worker.foreign <= 90, `${worker.foreign} modules of packages`);
   // The built program has them in a few files.
   assert.ok(worker.own.length <= 575, `${worker.own.length} modules`);
+
+  for (const [entry, { own, packages }] of Object.entries({ main, worker })) {
+    assert.ok(!packages.includes('postgres'), entry);
+    assert.deepEqual(below(own, 'engine/log/postgres', 'server/store', 'server/start/store.ts'), [], entry);
+    assert.ok(!own.includes('engine/keys/staged-buckets.ts'), entry);
+  }
 });
 
 test('the clients of models load with the first call of a model, not with a provider', async (t) => {
@@ -161,16 +167,4 @@ test('the clients of models load with the first call of a model, not with a prov
   assert.equal((await http.post('/settings/providers/start-model/test', { model: 'scripted' })).ok, true);
   assert.deepEqual(loaded(), CLIENTS);
   await server.stop();
-});
-
-test('a server without a store loads nothing of PostgreSQL', async (t) => {
-  const folder = temporaryDirectory(t);
-  const server = await started(t, folder);
-  await server.stop();
-  for (const entry of ['cli/main.ts', 'server/shard-worker.ts']) {
-    const { own, packages } = loadedIn(folder, entry);
-    assert.ok(!packages.includes('postgres'), entry);
-    assert.deepEqual(below(own, 'engine/log/postgres', 'server/store', 'server/start/store.ts'), [], entry);
-    assert.ok(!own.includes('engine/keys/staged-buckets.ts'), entry);
-  }
 });

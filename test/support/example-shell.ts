@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { MAIN } from './program.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -29,7 +30,8 @@ export class ExampleShell {
     const bin = join(folder, 'bin');
     mkdirSync(bin);
     const command = join(bin, 'granary');
-    writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/cli/main.ts')}" "$@"\n`);
+    const cache = process.env['NODE_COMPILE_CACHE'] ?? '';
+    writeFileSync(command, `#!/bin/sh\nNODE_COMPILE_CACHE="${cache}" exec "${process.execPath}" "${MAIN}" "$@"\n`);
     chmodSync(command, 0o755);
     this.variables['PATH'] = [bin, process.env['PATH']].join(delimiter);
   }
