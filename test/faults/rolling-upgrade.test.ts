@@ -25,6 +25,8 @@ import { temporaryDirectory } from '../support/temporary.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const MASTER = 'c0ffee0123456789'.repeat(4);
 const SOME = 60;
+/** 24 clients call some hundred times while a shard moves, and shards move for most of the test. */
+const PAUSE_MS = 150;
 const NEXT = '99.0.0';
 
 /** A later version of the program in `folder`. Returns its entry file. */
@@ -103,7 +105,7 @@ test('nodes are replaced by those of the next version, one after the other, and 
   const random = new Random(7);
   const callers = new Callers(service, random);
   t.after(() => callers.end());
-  const load = new Load(callers, random);
+  const load = new Load(callers, random, PAUSE_MS);
   await load.start();
   await load.go(SOME);
 

@@ -1,5 +1,6 @@
 // Clients that write, change, remove and read over all nodes, and keep what they were answered: histories of chains for the
 // checker of histories, and single grains that must be there in the end.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ChainCall } from '../../linear/chain-model.ts';
 import type { Operation } from '../../linear/checker.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -51,13 +52,16 @@ export class Load {
   readonly problems: string[] = [];
   readonly #callers: Callers;
   readonly #random: Random;
+  readonly #pauseMs: number;
   readonly #clients: Promise<void>[] = [];
   #names = 0;
   #isOver = false;
 
-  constructor(callers: Callers, random: Random) {
+  /** `pauseMs`: of each client between two calls. Without it the load takes all of the machine for as long as it runs. */
+  constructor(callers: Callers, random: Random, pauseMs = 0) {
     this.#callers = callers;
     this.#random = random;
+    this.#pauseMs = pauseMs;
   }
 
   async start(): Promise<void> {
@@ -85,6 +89,7 @@ export class Load {
     while (!this.#isOver && !this.#callers.isOver) {
       try {
         await this.#act(client);
+        if (this.#pauseMs > 0) await pause(this.#pauseMs);
       } catch (error) {
         this.problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
         return;
