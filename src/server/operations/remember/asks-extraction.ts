@@ -12,12 +12,25 @@ const BEFORE = ['t'.charCodeAt(0), 'o'.charCodeAt(0)];
 /** Up to so many bytes and underscores, a look at each underscore takes less than a search for the words. */
 const LOOKED_BYTES_MAX = 1_024;
 const LOOKS_MAX = 8;
+/** Begins the escape of each ASCII character in JSON. A digit from 4 to 7 follows for letters and the underscore. */
+const ESCAPE = Buffer.from('\\u00');
+const [FIRST_OF_LETTERS, LAST_OF_LETTERS] = ['4'.charCodeAt(0), '7'.charCodeAt(0)];
 
 /** Checks a JSON body. False positives are harmless: the main thread gives the same answer. */
 export function jsonAsks(body: Uint8Array): boolean {
-  if (body.length <= LOOKED_BYTES_MAX && !mayAsk(body)) return false;
   const bytes = asBuffer(body);
+  if (escapesLetters(bytes)) return true;
+  if (body.length <= LOOKED_BYTES_MAX && !mayAsk(body)) return false;
   return WORDS.some((word) => bytes.indexOf(word) !== -1);
+}
+
+/** True when a letter or underscore is escaped. No serializer writes that, but a name may be spelled so. */
+function escapesLetters(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(ESCAPE); at !== -1; at = bytes.indexOf(ESCAPE, at + ESCAPE.length)) {
+    const digit = bytes[at + ESCAPE.length] ?? 0;
+    if (digit >= FIRST_OF_LETTERS && digit <= LAST_OF_LETTERS) return true;
+  }
+  return false;
 }
 
 /** False when no underscore can belong to one of the words. */

@@ -193,3 +193,18 @@ test('a JSON body that asks is found at any length and behind any number of unde
         assert.equal(jsonAsks(Buffer.from(JSON.stringify({ text, into_to: '_', extract: 'auto' }))), false, about);
       }
 });
+
+test('a JSON body that asks is found with escaped letters in its names', () => {
+  for (const word of ['extract_event_date', 'extract_memories', 'auto_relate'])
+    for (let at = 0; at < word.length; at++) {
+      const escaped = `\\u00${word.charCodeAt(at).toString(16)}`;
+      const name = `${word.slice(0, at)}${escaped}${word.slice(at + 1)}`;
+      assert.deepEqual(JSON.parse(`{"${name}":true}`), { [word]: true });
+      assert.equal(jsonAsks(Buffer.from(`{"text":"${'x'.repeat(at * 200)}","options":{"${name}":true}}`)), true, name);
+    }
+  // As Python writes texts.
+  assert.equal(
+    jsonAsks(Buffer.from('{"text":"\\u00e9t\\u00e9 \\u4e2d\\u6587 \\u000a","options":{"sync":true}}')),
+    false,
+  );
+});
