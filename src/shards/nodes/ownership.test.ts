@@ -200,6 +200,66 @@ test('nodes share the shards, and no call fails while they move', async (t) => {
   await c.stop();
 });
 
+test('people are erased while their shards move, and stay erased at the next owners', async (t) => {
+  const set = await setUp(t);
+  if (set === undefined) return;
+  const { database, start } = set;
+  const a = await start('a');
+  for (const { caller } of a.routes) await caller.call('attachMemory', CONTEXT, { settings: SETTINGS });
+  const erased: { readonly shard: number; readonly hash: string; readonly key: string; readonly user: string }[] = [];
+  const kept: { readonly shard: number; readonly hash: string }[] = [];
+  let count = 0;
+  let isOver = false;
+  const load = async (node: TestNode): Promise<void> => {
+    while (!isOver) {
+      const number = count++;
+      const shard = number % SHARDS;
+      const { caller } = node.routes[shard]!;
+      const add = async (user: string) => {
+        const fields = { subject: user, relation: 'is', object: `thing ${number}`, user_id: user };
+        return (await caller.call('add', CONTEXT, { grainType: 'belief', fields, sync: false })).hash;
+      };
+      const user = `erased-${number}`;
+      const hash = await add(user);
+      kept.push({ shard, hash: await add(`kept-${number}`) });
+      const proof = await caller.call('eraseUser', CONTEXT, { userId: user });
+      assert.equal(proof.count, 1);
+      erased.push({ shard, hash, key: proof.keyFingerprint!, user });
+    }
+  };
+  const loads = [load(a), load(a)];
+  const b = await start('b');
+  loads.push(load(b));
+  await eventually('b has its share', () => a.owned() === 2 && b.owned() === 2);
+  await drainNode(database, 'a', true);
+  await eventually('b has all', () => b.owned() === SHARDS);
+  await drainNode(database, 'a', false);
+  await eventually('a has some again', () => a.owned() === 2);
+  const before = erased.length;
+  await eventually('erasures go on', () => erased.length > before + 10);
+  isOver = true;
+  // A failed call rejects here.
+  await Promise.all(loads);
+  const codeOf = (shard: number, hash: string) =>
+    a.routes[shard]!.caller.call('get', CONTEXT, { hash }).then(
+      () => undefined,
+      ({ code }: EngineError) => code,
+    );
+  const rows = await database.ask((sql) => sql`SELECT shard, slot FROM granary_keys`);
+  const slots = rows.map((row) => `${row['shard']} ${row['slot'].toString('hex', 16, 24)}`);
+  for (const { shard, hash, key, user } of erased) {
+    assert.match((await codeOf(shard, hash)) ?? 'read', /^MEM-E00[16]$/, user);
+    assert.ok(slots.includes(`${shard} ${key}`), 'the database has the tombstone of the key');
+    const again = await b.routes[shard]!.caller.call('eraseUser', CONTEXT, { userId: user });
+    assert.equal(again.keyFingerprint, key);
+  }
+  for (const { shard, hash } of kept) assert.equal(await codeOf(shard, hash), undefined);
+  for (const { caller } of a.routes) assert.equal((await caller.call('verifyAudit', CONTEXT, {})).valid, true);
+  t.diagnostic(`${erased.length} erased while shards moved`);
+  await b.stop();
+  await a.stop();
+});
+
 test('a node that comes back at another address, before its lease has ended, is asked there', async (t) => {
   const set = await setUp(t);
   if (set === undefined) return;
