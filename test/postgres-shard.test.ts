@@ -115,6 +115,41 @@ test('an erasure and the end of its key are one transaction', async (t) => {
   await again.close();
 });
 
+test('a node whose database was restored to an older state says so, and another one has nothing to say', async (t) => {
+  const place = await placeOf(t);
+  if (place === undefined) return;
+  const first = await place.open();
+  await first.write('attachMemory', context, { settings: settingsOf(1) });
+  const kept = await addBelief(first, 1, { subject: 'early', object: 'a thing' });
+  await first.close();
+  const tables = ['shards', 'owners', 'records', 'changes', 'state', 'keys', 'segments', 'segment_parts'];
+  await place.database.ask(async (sql) => {
+    for (const table of tables) await sql.unsafe(`CREATE TABLE old_${table} AS SELECT * FROM granary_${table}`);
+  });
+  const later = await place.open();
+  const lost = await addBelief(later, 1, { subject: 'late', object: 'a thing' });
+  await later.close();
+  await place.database.ask((sql) =>
+    sql.begin(async (transaction) => {
+      for (const table of tables)
+        await transaction.unsafe(
+          `DELETE FROM granary_${table}; INSERT INTO granary_${table} SELECT * FROM old_${table}`,
+        );
+    }),
+  );
+  const reasons = (engine: Engine) => engine.read('health', context, undefined as never).reasons.join('; ');
+  const again = await place.open();
+  assert.match(reasons(again), /went back.*older state.*Repeat erasures/);
+  assert.deepEqual([await get(again, kept), await get(again, lost)], [undefined, 'MEM-E001']);
+  assert.equal((await again.write('verifyAudit', context, {})).valid, true);
+  await again.close();
+  for (const node of ['a', 'b']) {
+    const other = await place.open(node);
+    assert.equal(reasons(other), '');
+    await other.close();
+  }
+});
+
 test('a rotation of the master key wraps all keys in the database again', async (t) => {
   const place = await placeOf(t);
   if (place === undefined) return;

@@ -51,6 +51,8 @@ export interface Filled {
   readonly records: number;
   /** False when what came from the database was damaged there. */
   readonly isWhole: boolean;
+  /** The copy had appends that the database has not: it was restored to an older state. They are gone from the copy too. */
+  readonly wentBack: boolean;
   /**
    * Resolves when the copy would survive a loss of power. Until then it can be used, but not be filled again. Rejects with STO-E001; the
    * copy is filled from the start the next time.
@@ -66,7 +68,7 @@ export interface Filled {
 export async function fillCopy(database: Database, options: CopyOptions): Promise<Filled> {
   const { directory, store, taken } = options;
   takeBeside(directory);
-  const kept = await openTrusted(database, options);
+  const { kept, wentBack } = await openTrusted(database, options);
   const before = readMark(directory);
   const isKnown = before?.token === taken.token - 1 && before.areFilesDoubted !== true;
   if (kept === undefined || !isKnown) await deleteDerived(database, options, 'bytes');
@@ -79,7 +81,7 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
   const settled = settle(directory, paths, isWhole ? mark : undefined);
   // Most callers have no use for the error.
   settled.catch(() => undefined);
-  return { isKept: kept !== undefined, records, isWhole, settled };
+  return { isKept: kept !== undefined, records, isWhole, wentBack, settled };
 }
 
 /**
@@ -89,7 +91,7 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
 export async function fillCopyAhead(database: Database, options: CopyOptions): Promise<void> {
   const { directory, store, taken } = options;
   takeBeside(directory);
-  const kept = await openTrusted(database, options);
+  const { kept } = await openTrusted(database, options);
   // Until the end, the copy is that of the mark before, and some changes are in it already.
   await deleteDerived(database, options, 'bytes');
   const { paths, isWhole } = await fill(database, options, kept);
@@ -215,19 +217,25 @@ async function settle(directory: string, paths: readonly string[], mark: CopyMar
   }
 }
 
-/** The copy, opened, if the database has everything that it holds; undefined when it must be filled from the start. */
-async function openTrusted(
-  database: Database,
-  { directory, stamp, store, taken }: CopyOptions,
-): Promise<LogFiller | undefined> {
+interface Trusted {
+  /** The copy, opened, if the database has everything that it holds; undefined when it must be filled from the start. */
+  readonly kept?: LogFiller | undefined;
+  readonly wentBack: boolean;
+}
+
+async function openTrusted(database: Database, { directory, stamp, store, taken }: CopyOptions): Promise<Trusted> {
   const mark = readMark(directory);
-  if (mark === undefined || mark.store !== store) return undefined;
+  if (mark === undefined || mark.store !== store) return { wentBack: false };
   let filler: LogFiller | undefined;
+  let wentBack = false;
   try {
     filler = new LogFiller(directory, stamp);
     const { appends } = filler;
-    if (appends !== undefined && appends >= taken.pruned && (await isOf(database, stamp.shard, mark, appends, taken)))
-      return filler;
+    if (appends !== undefined) {
+      const owner = await ownerOf(database, { shard: stamp.shard, mark, appends, taken });
+      if (owner === 'the copy' && appends >= taken.pruned) return { kept: filler, wentBack };
+      wentBack = owner === 'another';
+    }
   } catch (error) {
     // A damaged copy is filled again. Without an answer of the database, nothing is known of it.
     if (!(error instanceof EngineError)) {
@@ -236,28 +244,35 @@ async function openTrusted(
     }
   }
   await filler?.close();
-  return undefined;
+  return { wentBack };
 }
 
-/** True when that owner made the append of this number. */
-async function isOf(
+/** Who made the append of this number, by the database: the owner of the copy, or another one, or nobody knows any more. */
+async function ownerOf(
   database: Database,
-  shard: number,
-  { token, mark }: CopyMark,
-  appends: number,
-  taken: Taken,
-): Promise<boolean> {
+  { shard, mark: { token, mark }, appends, taken }: OfAppend,
+): Promise<'the copy' | 'another' | undefined> {
+  // A token is given once, unless its number was forgotten. The caller took the shard, or only looks at its owner.
+  if (taken.token < token) return 'another';
   const rows = await database.ask(
     (sql) => sql`
       SELECT token, mark, appends FROM granary_owners WHERE shard = ${shard} AND token >= ${token}
       ORDER BY token LIMIT 2`,
   );
   const [own, next] = rows;
-  if (own === undefined) return false;
-  const isOwner = Number(own['token']) === token && own['mark'].toString('hex') === mark;
+  // Rows of old owners are removed.
+  if (own === undefined || Number(own['token']) !== token) return undefined;
+  if (own['mark'].toString('hex') !== mark) return 'another';
   // The newest owner has the shard still.
   const last = next === undefined ? taken.appends : Number(next['appends']);
-  return isOwner && Number(own['appends']) <= appends && appends <= last;
+  return Number(own['appends']) <= appends && appends <= last ? 'the copy' : 'another';
+}
+
+interface OfAppend {
+  readonly shard: number;
+  readonly mark: CopyMark;
+  readonly appends: number;
+  readonly taken: Taken;
 }
 
 /** Keeps files that the database has too: of the same name and size, and of the same `bytes`. */

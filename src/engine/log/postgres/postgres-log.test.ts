@@ -93,9 +93,9 @@ async function fill(database: Database, folder: string, node: string) {
   const lease = await Lease.take(database, { stamp, node, leaseMs: LEASE_MS });
   try {
     const options = { directory: join(folder, node), stamp, store: mark, taken: lease.taken };
-    const { isKept, records, settled } = await fillCopy(database, options);
+    const { isKept, records, wentBack, settled } = await fillCopy(database, options);
     await settled;
-    return { isKept, records };
+    return wentBack ? { isKept, records, wentBack } : { isKept, records };
   } finally {
     await lease.release();
   }
@@ -277,7 +277,9 @@ onDatabase(
     for (let i = 0; i < 10; i++) await b.append({ records: [bytes(`other ${i}`)] });
     const wanted = contentOf(b);
     await b.close();
-    assert.equal((await fill(database, folder, 'a')).isKept, false);
+    assert.deepEqual(await fill(database, folder, 'b'), { isKept: true, records: 0 });
+    const { isKept, wentBack } = await fill(database, folder, 'a');
+    assert.deepEqual([isKept, wentBack], [false, true]);
     const again = await open('a');
     assert.deepEqual(contentOf(again), wanted);
     await again.close();

@@ -33,6 +33,8 @@ export interface DatabaseOptions extends Omit<LeaseOptions, 'stamp'> {
 export interface OwnCopy {
   /** False when what came from the database at the open was damaged there. */
   readonly isWhole: boolean;
+  /** As of `fillCopy`. */
+  readonly wentBack: boolean;
   /** The next open fills it from the start. */
   distrust(): void;
   /** The next open compares the derived files with those of the database. Rejects with STO-E001. */
@@ -124,6 +126,7 @@ interface OwnCopyParts {
 function ownCopy(directory: string, { database, lease, stamp, store, filled }: OwnCopyParts): OwnCopy {
   return {
     isWhole: filled.isWhole,
+    wentBack: filled.wentBack,
     distrust: () => distrustCopy(directory),
     doubtFiles: async () => {
       // The mark is written until then.

@@ -17,6 +17,7 @@ function setUp(t: TestContext, copy: Partial<OwnCopy> = {}) {
   const calls: string[] = [];
   const own: OwnCopy = {
     isWhole: true,
+    wentBack: false,
     distrust: () => void calls.push('distrust'),
     doubtFiles: async () => void calls.push('doubt'),
     fillAgain: async () => calls.push('fill') > 0,

@@ -15,6 +15,9 @@ interface Past {
 /** By folder. */
 const pasts = new Map<string, Past>();
 
+const WENT_BACK =
+  'the log in the database went back: it was restored to an older state, and lacks changes that this node had. Repeat erasures and revocations of that time';
+
 interface Damage {
   readonly kind: 'log' | 'files';
   readonly reason: string;
@@ -44,7 +47,8 @@ export class CopyCare {
     const past = this.#past();
     const mended =
       past === undefined ? [] : [`a damaged copy on this disk, filled again from the database: ${past.reason}`];
-    return this.#problem === undefined ? mended : [...mended, this.#problem];
+    const back = this.#copy.wentBack ? [WENT_BACK] : [];
+    return [...mended, ...back, ...(this.#problem === undefined ? [] : [this.#problem])];
   }
 
   /** True while the copy is damaged and is filled again soon: it lacks what the database has. */
