@@ -114,7 +114,11 @@ test('a copy is not filled again from a database that has the damage too, nor wh
   assert.match(own.reasons.join(), /so is what the database has/);
   assert.equal(own.run(store), false);
   assert.equal(own.isMending(store), false);
-  const { care: opened, log: other, store: known } = setUp(t, { isWhole: false });
-  other.damaged = 'record 7 is damaged';
-  assert.equal(opened().run(known), false);
+});
+
+test('a copy that came from a damaged database when it was opened is not filled again', (t) => {
+  const { log, store, calls, care } = setUp(t, { isWhole: false });
+  log.damaged = 'record 7 is damaged';
+  assert.equal(care().run(store), false);
+  assert.deepEqual(calls, []);
 });
