@@ -2,9 +2,9 @@
 // node's test runner, which prints all results and their sums. `--long=only` and `--long=none` choose among the files
 // of the globs; `--store=postgres` gives servers databases, and without globs takes the files of stored-tests.ts, with `--part`
 // a part of them. `--all` takes all files of the globs and that part, four processes at a time, whatever other flags say.
-// `--cpu` prints CPU times. `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests among them cover.
-// To run one file, give it to `node --test`. Processes and threads that tests start run the built program, which starts in
-// half the time of the sources.
+// `--checked` runs the checks of types and style beside the tests, which end when a check fails. `--cpu` prints CPU times.
+// `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests among them cover. To run one file, give it
+// to `node --test`. Processes and threads that tests start run the built program, which starts in half the time of the sources.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -333,7 +333,7 @@ async function startPostgres(): Promise<object> {
 
 for (const path of [...ALONE, ...LONG])
   if (!existsSync(join(ROOT, path))) throw new Error(`scripts/run-tests.ts names ${path}, which is not there`);
-const OWN_FLAG = /^--(all$|cpu$|coverage$|part$|long=|store=)/;
+const OWN_FLAG = /^--(all$|checked$|cpu$|coverage$|part$|long=|store=)/;
 /** Processes at a time with `--all`: long tests wait for clocks, kills and timeouts. */
 const ALL_CONCURRENCY = '--test-concurrency=4';
 const words = process.argv.slice(2);
@@ -364,6 +364,7 @@ const coverageFolder = join(folder, 'coverage');
 mkdirSync(coverageFolder);
 const preloaded = ['compile-cache.ts', 'hang.ts'].flatMap((name) => ['--import', support(name)]);
 const ungrouped = files.filter((file) => !grouped.includes(file));
+const checks = flags.includes('--checked') ? runChecks() : undefined;
 const built = await builtPackage();
 const postgresSocket = join(folder, 'postgres.sock');
 const offersPostgres = process.platform !== 'win32' && Buffer.byteLength(postgresSocket) < SOCKET_BYTES_MAX;
@@ -382,6 +383,7 @@ const runner = spawn(process.execPath, [NEW_OBJECTS, ...preloaded, '--test', ...
   },
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
+void checks?.then((found) => found !== undefined && runner.kill());
 const exit = once(runner, 'exit');
 const closing = runner.stdout === null ? [] : await printedUntilSums(runner.stdout);
 const [code] = await exit;
@@ -394,6 +396,20 @@ try {
 }
 if (closing.length > 0) console.log(closing.join('\n'));
 if (showsCpu) process.stdout.write(cpuTable(readFileSync(cpuFile, 'utf8')));
+const found = await checks;
+if (found !== undefined) {
+  process.stdout.write(`${found}npm run check failed, and ended the tests\n`);
+  process.exitCode = 1;
+}
+
+/** `npm run check`, which leaves a part of a core to the tests. Resolves to what it said if it failed. */
+async function runChecks(): Promise<string | undefined> {
+  const check = spawn('npm', ['run', '-s', 'check'], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said: Buffer[] = [];
+  for (const output of [check.stdout, check.stderr]) output.on('data', (part: Buffer) => said.push(part));
+  const [code] = await once(check, 'close');
+  return code === 0 ? undefined : Buffer.concat(said).toString();
+}
 
 /** Prints what the runner says until its sums, and gives the lines from there on: they end the output of a run. */
 async function printedUntilSums(output: NodeJS.ReadableStream): Promise<readonly string[]> {
