@@ -5,11 +5,13 @@ import { Database } from '../../src/engine/log/postgres/database.ts';
 import { drainNode, type Fleet, readFleet } from '../../src/engine/log/postgres/fleet.ts';
 import { PostgresInstance, sharedPostgres } from '../../test/support/postgres.ts';
 import type { Size } from './scenario.ts';
-import { createMemory, startServer, type Target } from './server.ts';
+import { askJson, createMemory, startServer, type Target } from './server.ts';
 import { processCpuUs } from './thread-cpu.ts';
 
 export const MASTER_KEY = 'be'.repeat(32);
 const LOOK_MS = 20;
+/** More appends than a shard makes by itself while a memory is made. */
+const PLACING_ADDS = 16;
 /** A wait that takes longer has failed. */
 const WAIT_MS_MAX = 120_000;
 
@@ -83,15 +85,19 @@ export class Cluster {
     });
   }
 
-  /** Makes a memory, and resolves to the number of its shard. */
+  /** Makes a memory with a few grains, and resolves to the number of its shard: the one with the most appends meanwhile. */
   async memory(node: Target, id: string): Promise<number> {
     const before = new Map((await this.fleet()).shards.map(({ shard, appends }) => [shard, appends]));
     await createMemory(node, id);
-    const changed = (await this.fleet()).shards.find(
-      ({ shard, appends }) => shard < this.#options.shards && appends > (before.get(shard) ?? 0),
-    );
-    if (changed === undefined) throw new Error(`memory ${id} was made, and no shard has changed`);
-    return changed.shard;
+    // A shard that has just moved appends something too.
+    for (let i = 0; i < PLACING_ADDS; i++)
+      await askJson(node, 'POST', `/memories/${id}/add`, { subject: 'a node', relation: 'is placed', object: `${i}` });
+    const appended = (await this.fleet()).shards
+      .filter(({ shard }) => shard < this.#options.shards)
+      .map(({ shard, appends }) => ({ shard, count: appends - (before.get(shard) ?? 0) }))
+      .sort((a, b) => b.count - a.count);
+    if ((appended[0]?.count ?? 0) < PLACING_ADDS) throw new Error(`memory ${id} was made, and no shard has changed`);
+    return appended[0]!.shard;
   }
 
   /** CPU time of the database's processes, in microseconds; NaN where the system does not report it. */
