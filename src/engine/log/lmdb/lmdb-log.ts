@@ -53,6 +53,8 @@ export interface LmdbLogOptions {
   readonly exists?: boolean | undefined;
   /** Address space that is reserved at first. Default 16 GiB. */
   readonly mapSizeBytes?: number | undefined;
+  /** As of `checkBeforeOpen`. */
+  readonly arePagesKnown?: boolean | undefined;
 }
 
 export interface LmdbLog extends Log {
@@ -85,7 +87,7 @@ export function openLmdbLog(directory: string, options: LmdbLogOptions): LmdbLog
   makeFolder(directory);
   const path = realpathSync(directory);
   assert(!openDirectories.has(path), 'a log is opened once');
-  const fresh = checkBeforeOpen(path);
+  const fresh = checkBeforeOpen(path, options.arePagesKnown);
   if (fresh && options.exists === true)
     throw new EngineError(
       'STO-E001',

@@ -20,13 +20,16 @@ const PAGE_BYTES_MAX = 65_536;
 /** Bytes that a new environment writes first, rounded up. */
 const CREATE_BYTES = 262_144;
 
-/** STO-E001 when LMDB could not open `directory`, which exists. Returns true when the folder holds no log yet. */
-export function checkBeforeOpen(directory: string): boolean {
+/**
+ * STO-E001 when LMDB could not open `directory`, which exists. Returns true when the folder holds no log yet. `arePagesKnown`: this
+ * process has checked or written all pages just now.
+ */
+export function checkBeforeOpen(directory: string, arePagesKnown = false): boolean {
   try {
     const fresh = fileBytes(join(directory, DATA_FILE)) === 0;
     if (!fresh) {
       checkData(directory);
-      for (const _ of checkPages(join(directory, DATA_FILE), { whole: false }));
+      if (!arePagesKnown) for (const _ of checkPages(join(directory, DATA_FILE), { whole: false }));
     }
     // Created if it is missing, which shows whether the folder can be written.
     closeSync(openSync(join(directory, LOCK_FILE), 'a', 0o600));

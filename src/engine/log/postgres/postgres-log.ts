@@ -101,7 +101,8 @@ async function openOwned(directory: string, options: PostgresLogOptions): Promis
     keys = keyUrl === undefined ? undefined : await StoredKeys.take(keyUrl, database, owned);
     const filled = await fillCopy(database, { directory, stamp, store: store.mark, taken, derived });
     copySettled = filled.settled.catch(() => undefined);
-    const copy = openLmdbLog(directory, { stamp, exists: true });
+    // Its pages were checked, or written, when it was filled.
+    const copy = openLmdbLog(directory, { stamp, exists: true, arePagesKnown: true });
     assert(copy.appends === taken.appends && copy.nextSequence === taken.next, 'the copy has what the database has');
     const journal = new PostgresJournal(database, lease, { keys, copySettled });
     const own = ownCopy(directory, { database, lease, stamp, store: store.mark, filled });
