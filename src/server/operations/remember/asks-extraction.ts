@@ -14,6 +14,8 @@ const LOOKED_BYTES_MAX = 1_024;
 const LOOKS_MAX = 8;
 /** Begins the escape of each ASCII character in JSON. A digit from 4 to 7 follows for letters and the underscore. */
 const ESCAPE = Buffer.from('\\u00');
+/** A body with more escapes of other characters counts as one that asks: this look precedes every add. */
+const ESCAPES_MAX = 4_096;
 const [FIRST_OF_LETTERS, LAST_OF_LETTERS] = ['4'.charCodeAt(0), '7'.charCodeAt(0)];
 
 /** Checks a JSON body. False positives are harmless: the main thread gives the same answer. */
@@ -24,9 +26,12 @@ export function jsonAsks(body: Uint8Array): boolean {
   return WORDS.some((word) => bytes.indexOf(word) !== -1);
 }
 
-/** True when a letter or underscore is escaped. No serializer writes that, but a name may be spelled so. */
+/** True when a letter or underscore is escaped, or too much to look through. No serializer writes that, but a name may be spelled so. */
 function escapesLetters(bytes: Buffer): boolean {
+  let escapes = 0;
   for (let at = bytes.indexOf(ESCAPE); at !== -1; at = bytes.indexOf(ESCAPE, at + ESCAPE.length)) {
+    escapes += 1;
+    if (escapes > ESCAPES_MAX) return true;
     const digit = bytes[at + ESCAPE.length] ?? 0;
     if (digit >= FIRST_OF_LETTERS && digit <= LAST_OF_LETTERS) return true;
   }

@@ -208,3 +208,10 @@ test('a JSON body that asks is found with escaped letters in its names', () => {
     false,
   );
 });
+
+test('a long JSON body of other escapes is not looked through', (t) => {
+  const body = Buffer.from(`{"text":"${'\\u00e9'.repeat(100_000)}"}`);
+  const looks = t.mock.method(Buffer.prototype, 'indexOf');
+  assert.equal(jsonAsks(body), true);
+  assert.ok(looks.mock.callCount() < 10_000, `${looks.mock.callCount()} searches`);
+});
