@@ -431,11 +431,7 @@ export class Engine {
     } else this.#queue.fail(new EngineError('STO-E002', 'the shard is closed: its log rejects writes'));
     // One that waits for a database that does not answer changes nothing later: the shard has another token by then.
     await isSettledWithin(Promise.resolve(this.store.uploads?.stop()), isPrepared ? 0 : DATABASE_CLOSING_MS);
-    await this.store.index.endSeal();
-    this.store.vectors.close();
-    this.store.index.close();
-    this.store.keys.close();
-    await this.store.log.close();
+    await this.#closeFiles();
   }
 
   /** Releases the files as a crash would, without sealing or waiting. For tests and the simulator. */
@@ -445,6 +441,10 @@ export class Engine {
     await this.#care?.stop();
     this.#housekeeper.stop();
     await this.store.uploads?.stop();
+    await this.#closeFiles();
+  }
+
+  async #closeFiles(): Promise<void> {
     await this.store.index.endSeal();
     this.store.vectors.close();
     this.store.index.close();

@@ -247,7 +247,7 @@ async function openTrusted(database: Database, { directory, stamp, store, taken 
   return { wentBack };
 }
 
-/** Who made the append of this number, by the database: the owner of the copy, or another one, or nobody knows any more. */
+/** The owner that made the append of this number, by the database: that of the copy, or another one. Undefined when no row of it is left. */
 async function ownerOf(
   database: Database,
   { shard, mark: { token, mark }, appends, taken }: OfAppend,
