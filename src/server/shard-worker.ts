@@ -1,7 +1,7 @@
 // The entry file of a worker thread: the engines of its shards. The main thread opens them in the same way when there
 // is no worker.
 import { Engine } from '../engine/engine.ts';
-import type { FetchShard, OpenEngine } from '../shards/transport/engine-door.ts';
+import type { EngineOptions, FetchShard, OpenEngine } from '../shards/transport/engine-door.ts';
 import { SealThread } from '../shards/transport/seal-client.ts';
 import { serveShards } from '../shards/transport/worker.ts';
 import { CODECS } from './operations/codecs.ts';
@@ -13,6 +13,22 @@ const sealer = SealThread.isWorthIt() ? new SealThread(threadEntry('seal-thread'
 export const openEngine: OpenEngine = (options, { onBug, isAlone, betweenGroups }) =>
   Engine.open({ ...options, onFatal: onBug, isAlone, betweenGroups, sealer });
 
-export const fetchShard: FetchShard = (options) => Engine.fetchAhead(options);
+let isRehearsed = false;
+
+/** What is fetched first leaves the thread time to warm up. */
+export const fetchShard: FetchShard = async (options) => {
+  const fetching = Engine.fetchAhead(options);
+  const rehearsing = isRehearsed ? undefined : warmUp(options);
+  isRehearsed = true;
+  // Nothing goes on after the answer.
+  const [fetched] = await Promise.allSettled([fetching, rehearsing]);
+  if (fetched.status === 'rejected') throw fetched.reason;
+};
+
+/** Calls are answered without it, only later. */
+async function warmUp(options: EngineOptions): Promise<void> {
+  const { rehearse } = await import('./rehearsal.ts');
+  await rehearse(options);
+}
 
 export default serveShards({ openEngine, fetchShard, codecs: CODECS });

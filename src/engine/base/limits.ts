@@ -333,6 +333,8 @@ export const COPY_AGAIN_MS = 2_000;
 export const COPY_AGAIN_MS_MAX = 120_000;
 export const COPY_AGAIN_FORGOTTEN_MS = 3_600_000;
 export const COPY_AGAIN_TIMES_MAX = 8;
+/** A copy that a node filled ahead is opened so long without a check of the pages that it wrote. */
+export const COPY_PAGES_KNOWN_MS = 60_000;
 /** How long a part of an ending server may wait for a store that is away. */
 export const STORE_CLOSE_PART_MS = 15_000;
 /** How long a replay keeps its thread before other work of the thread may run. */

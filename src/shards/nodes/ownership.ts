@@ -107,10 +107,10 @@ export class Ownership {
     await this.#look();
   }
 
-  /** Looks at the owners soon. */
-  wake(): void {
+  /** Looks at the owners after so long, and soon when a look goes on. */
+  wake(ms = NODE_LOOK_SOON_MS): void {
     this.#isWoken = true;
-    if (this.#looking === undefined) this.#lookIn(NODE_LOOK_SOON_MS);
+    if (this.#looking === undefined) this.#lookIn(ms);
   }
 
   /** For what another node tells. */
@@ -121,7 +121,8 @@ export class Ownership {
       else if (node !== undefined && this.#options.routes[notice.shard]?.route.kind === 'there' && !this.#isLeaving)
         this.#moving.fetch(node, notice.shard);
     }
-    this.wake();
+    // Without a notice, a shard was handed over: calls wait for it.
+    this.wake(notice === undefined ? 0 : NODE_LOOK_SOON_MS);
   }
 
   /**

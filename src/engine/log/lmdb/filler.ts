@@ -15,18 +15,24 @@ import {
 import { checkBeforeOpen } from './preflight.ts';
 import type { LogStamp } from './stamp.ts';
 
+export interface FillerOptions {
+  /** The caller syncs the file after `close`. Default: each write is synced. */
+  readonly isUnsynced?: boolean | undefined;
+  /** This process has checked or written all pages just now. Default: they are checked. */
+  readonly arePagesKnown?: boolean | undefined;
+}
+
 export class LogFiller {
   readonly #directory: string;
   readonly #environment: Environment;
 
   /**
-   * No log is open in `directory`, which is created if it is missing. With `isUnsynced`, the caller syncs its file after `close`. Throws
-   * STO-E001.
+   * No log is open in `directory`, which is created if it is missing. Throws STO-E001.
    */
-  constructor(directory: string, stamp: LogStamp, { isUnsynced = false }: { readonly isUnsynced?: boolean } = {}) {
+  constructor(directory: string, stamp: LogStamp, { isUnsynced = false, arePagesKnown = false }: FillerOptions = {}) {
     this.#directory = directory;
     makeFolder(directory);
-    const isFresh = checkBeforeOpen(directory);
+    const isFresh = checkBeforeOpen(directory, arePagesKnown);
     this.#environment = openEnvironment(directory, { noSync: isUnsynced });
     try {
       stampOrCheck(this.#environment.databases, stamp, directory);

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } f
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { replaceFileLater, storageError, syncDirectory, syncFile } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
+import { COPY_PAGES_KNOWN_MS } from '../../base/limits.ts';
 import { LogFiller } from '../lmdb/filler.ts';
 import { DATA_FILE } from '../lmdb/preflight.ts';
 import type { LogStamp } from '../lmdb/stamp.ts';
@@ -16,6 +17,15 @@ import { type LogTarget, StoredLog } from './stored-log.ts';
 export const COPY_MARK_FILE = 'copy.json';
 /** Behind the name of the folder of a copy: another one of the same log, which takes its place when it is whole. */
 const BESIDE_SUFFIX = '.again';
+
+/** When this process filled a copy ahead, by its folder: it need not check the pages that it wrote just now. */
+const pagesKnown = new Map<string, number>();
+
+function arePagesKnown(directory: string): boolean {
+  const sinceMs = pagesKnown.get(directory);
+  pagesKnown.delete(directory);
+  return sinceMs !== undefined && performance.now() - sinceMs < COPY_PAGES_KNOWN_MS;
+}
 
 /** The owner whose appends the copy ends with. */
 interface CopyMark {
@@ -92,11 +102,15 @@ export async function fillCopyAhead(database: Database, options: CopyOptions): P
   const { directory, store, taken } = options;
   takeBeside(directory);
   const { kept } = await openTrusted(database, options);
+  const before = readMark(directory);
+  const isKnown =
+    kept !== undefined && before?.isAhead === true && before.token === taken.token && before.areFilesDoubted !== true;
   // Until the end, the copy is that of the mark before, and some changes are in it already.
-  await deleteDerived(database, options, 'bytes');
+  await deleteDerived(database, options, isKnown ? 'names' : 'bytes');
   const { paths, isWhole } = await fill(database, options, kept);
   if (!isWhole) distrustCopy(directory);
   await settle(directory, paths, isWhole ? { store, token: taken.token, mark: taken.mark, isAhead: true } : undefined);
+  if (isWhole) pagesKnown.set(directory, performance.now());
 }
 
 /**
@@ -229,7 +243,7 @@ async function openTrusted(database: Database, { directory, stamp, store, taken 
   let filler: LogFiller | undefined;
   let wentBack = false;
   try {
-    filler = new LogFiller(directory, stamp);
+    filler = new LogFiller(directory, stamp, { arePagesKnown: arePagesKnown(directory) });
     const { appends } = filler;
     if (appends !== undefined) {
       const owner = await ownerOf(database, { shard: stamp.shard, mark, appends, taken });

@@ -17,6 +17,8 @@ export interface AheadOptions {
   readonly database: DatabaseOptions;
 }
 
+const FETCH_PASSES = 2;
+
 /** Rejects with STO-E001 when the database or the disk fails. A file that the database has not whole is left out. */
 export async function fetchAhead({ directory, stamp, database: { url } }: AheadOptions): Promise<void> {
   makeFolder(directory);
@@ -24,11 +26,20 @@ export async function fetchAhead({ directory, stamp, database: { url } }: AheadO
   const database = await Database.shared(url);
   try {
     const store = await openStore(database);
-    const taken = await ownerNow(database, shard);
-    // Nobody has had it: there is nothing to fetch.
-    if (taken === undefined) return;
     const log = join(directory, 'log');
-    await fillCopyAhead(database, { directory: log, stamp, store: store.mark, taken, derived: directory });
+    // The second time, only what the owner changed during the first: little is left for the opening, and the code has run.
+    for (let pass = 0; pass < FETCH_PASSES; pass++) {
+      const taken = await ownerNow(database, shard);
+      // Nobody has had it: there is nothing to fetch.
+      if (taken === undefined) return;
+      await fillCopyAhead(database, { directory: log, stamp, store: store.mark, taken, derived: directory });
+    }
+    // What opens the shard, so that it is loaded by then.
+    await Promise.all([
+      import('../../log/postgres/postgres-log.ts'),
+      import('../../keys/staged-buckets.ts'),
+      import('./copy-care.ts'),
+    ]);
   } catch (error) {
     throw error instanceof EngineError ? error : databaseError(`shard ${shard} cannot be fetched`, error);
   } finally {
