@@ -7,7 +7,7 @@ import type { Engine } from '../src/engine/engine.ts';
 import { SLOT_BYTES } from '../src/engine/keys/slot.ts';
 import { Database } from '../src/engine/log/postgres/database.ts';
 import { migrate } from '../src/engine/log/postgres/migrate.ts';
-import { testDatabase } from './support/postgres.ts';
+import { savedState, testDatabase } from './support/postgres.ts';
 import { addBelief, codeOf, contextOf, openShard, recalled, settingsOf, until } from './support/shard.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
@@ -122,21 +122,11 @@ test('a node whose database was restored to an older state says so, and another 
   await first.write('attachMemory', context, { settings: settingsOf(1) });
   const kept = await addBelief(first, 1, { subject: 'early', object: 'a thing' });
   await first.close();
-  const tables = ['shards', 'owners', 'records', 'changes', 'state', 'keys', 'segments', 'segment_parts'];
-  await place.database.ask(async (sql) => {
-    for (const table of tables) await sql.unsafe(`CREATE TABLE old_${table} AS SELECT * FROM granary_${table}`);
-  });
+  const restore = await savedState(place.database);
   const later = await place.open();
   const lost = await addBelief(later, 1, { subject: 'late', object: 'a thing' });
   await later.close();
-  await place.database.ask((sql) =>
-    sql.begin(async (transaction) => {
-      for (const table of tables)
-        await transaction.unsafe(
-          `DELETE FROM granary_${table}; INSERT INTO granary_${table} SELECT * FROM old_${table}`,
-        );
-    }),
-  );
+  await restore();
   const reasons = (engine: Engine) => engine.read('health', context, undefined as never).reasons.join('; ');
   const again = await place.open();
   assert.match(reasons(again), /went back.*older state.*Repeat erasures/);

@@ -7,7 +7,7 @@ import { Database } from '../src/engine/log/postgres/database.ts';
 import { SCHEMA_SERVES_FROM, SCHEMA_VERSION } from '../src/engine/log/postgres/schema.ts';
 import { granary } from './support/cli.ts';
 import { eventually } from './support/eventually.ts';
-import { NO_POSTGRES, PostgresInstance, type TestDatabase, testDatabase } from './support/postgres.ts';
+import { NO_POSTGRES, PostgresInstance, savedState, type TestDatabase, testDatabase } from './support/postgres.ts';
 import { ask, NotStarted, type ServerProcess, startServerProcess } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
@@ -128,6 +128,30 @@ test('a server on a database adds, recalls, forgets with a proof, and is whole a
   const said = [server.output(), JSON.stringify([health.body, config.body]), String(metrics.body)].join('\n');
   assert.ok(!said.includes(password) && !said.includes(MASTER));
   assert.equal(await server.stop(), 0);
+});
+
+test('a server whose database was restored to an older state says so once, and has the keys of that state', async (t) => {
+  const database = await testDatabase(t);
+  if (database === undefined) return;
+  const { url } = database;
+  const directory = join(temporaryDirectory(t), 'data');
+  const direct = await Database.open(url);
+  t.after(() => direct.close());
+  let server = await started(t, { url, directory });
+  assert.equal(await server.stop(), 0);
+  const restore = await savedState(direct);
+  server = await started(t, { url, directory });
+  const { raw_key: late } = await asked(server, 'POST', '/auth/keys', { name: 'late', scopes: ['read'] });
+  assert.equal((await ask(server, 'GET', `${M}/stats`, undefined, { authorization: `Bearer ${late}` })).status, 200);
+  assert.equal(await server.stop(), 0);
+  await restore();
+  const WENT_BACK = /the control log in the database went back.*Repeat the changes of keys/;
+  server = await started(t, { url, directory });
+  assert.match(server.output(), WENT_BACK);
+  assert.equal((await ask(server, 'GET', `${M}/stats`, undefined, { authorization: `Bearer ${late}` })).status, 401);
+  assert.equal(await server.stop(), 0);
+  server = await started(t, { url, directory });
+  assert.doesNotMatch(server.output(), WENT_BACK);
 });
 
 test('a password in --store is taken from the command line that others see', async (t) => {

@@ -15,7 +15,7 @@ export const openEngine: OpenEngine = (options, { onBug, isAlone, betweenGroups 
 
 let isRehearsed = false;
 
-/** What is fetched first leaves the thread time to warm up. */
+/** The thread warms up beside the first. */
 export const fetchShard: FetchShard = async (options) => {
   const fetching = Engine.fetchAhead(options);
   const rehearsing = isRehearsed ? undefined : warmUp(options);

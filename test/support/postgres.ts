@@ -11,6 +11,7 @@ import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import postgres from 'postgres';
+import type { Database } from '../../src/engine/log/postgres/database.ts';
 
 /** PostgreSQL refuses to run as root. This is `nobody` on Linux. */
 const NOBODY = 65_534;
@@ -307,4 +308,18 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
+}
+
+/** Tables of the store; without that of the nodes, which lasts for seconds. */
+const BACKED_UP = ['shards', 'owners', 'records', 'changes', 'state', 'keys', 'key_files', 'segments', 'segment_parts'];
+
+/** Keeps the state of a store. The function that it resolves to restores it; no node may run then. */
+export async function savedState(database: Database): Promise<() => Promise<void>> {
+  const run = (sql: string): Promise<unknown> => database.ask((of) => of.unsafe(sql));
+  for (const table of BACKED_UP) await run(`CREATE TABLE old_${table} AS SELECT * FROM granary_${table}`);
+  return async () => {
+    const one = (table: string): string =>
+      `DELETE FROM granary_${table}; INSERT INTO granary_${table} SELECT * FROM old_${table};`;
+    await run(BACKED_UP.map(one).join(' '));
+  };
 }

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { NO_POSTGRES, sharedPostgres, testDatabase } from '../../../../test/support/postgres.ts';
+import { NO_POSTGRES, savedState, sharedPostgres, testDatabase } from '../../../../test/support/postgres.ts';
 import { TcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -258,21 +258,11 @@ onDatabase(
     const a = await open('a');
     await appendSome(a, 1, 5);
     await a.close();
-    const tables = ['shards', 'owners', 'records', 'changes', 'state'];
-    await database.ask(async (sql) => {
-      for (const table of tables) await sql.unsafe(`CREATE TABLE old_${table} AS SELECT * FROM granary_${table}`);
-    });
+    const restore = await savedState(database);
     const later = await open('a');
     await appendSome(later, 6, 9);
     await later.close();
-    await database.ask((sql) =>
-      sql.begin(async (transaction) => {
-        for (const table of tables)
-          await transaction.unsafe(
-            `DELETE FROM granary_${table}; INSERT INTO granary_${table} SELECT * FROM old_${table}`,
-          );
-      }),
-    );
+    await restore();
     const b = await open('b');
     for (let i = 0; i < 10; i++) await b.append({ records: [bytes(`other ${i}`)] });
     const wanted = contentOf(b);

@@ -34,7 +34,7 @@ export async function fetchAhead({ directory, stamp, database: { url } }: AheadO
       if (taken === undefined) return;
       await fillCopyAhead(database, { directory: log, stamp, store: store.mark, taken, derived: directory });
     }
-    // What opens the shard, so that it is loaded by then.
+    // The opening needs these modules, and calls wait for it.
     await Promise.all([
       import('../../log/postgres/postgres-log.ts'),
       import('../../keys/staged-buckets.ts'),
