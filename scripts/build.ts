@@ -224,7 +224,7 @@ function entries(): string[] {
 }
 
 /** Parts in the order in which they take modules: each has what later ones use. */
-const PARTS = ['program', 'commands', 'shared', 'worker', 'server'] as const;
+const PARTS = ['program', 'base', 'commands', 'shared', 'worker', 'server'] as const;
 type Part = (typeof PARTS)[number];
 
 /**
@@ -257,11 +257,11 @@ function partsOf(context: ChunkingContext): ReadonlyMap<string, Part> {
   const parts = new Map<string, Part>();
   for (const module of server) parts.set(module, worker.has(module) ? 'shared' : 'server');
   for (const module of worker) if (!server.has(module)) parts.set(module, 'worker');
-  // Commands that only talk to a server do not load it.
+  // Commands that only talk to a server do not load it. A worker loads no part of them that it has no use for.
   for (const file of globSync('cli/**/*.ts', { cwd: SOURCES })) {
     const loaded = loadedBy(file);
     if (loaded.has(join(SOURCES, SERVER)) || loaded.has(join(SOURCES, ENGINE))) continue;
-    for (const module of loaded) if (parts.has(module)) parts.set(module, 'commands');
+    for (const module of loaded) if (parts.has(module)) parts.set(module, worker.has(module) ? 'base' : 'commands');
   }
   for (const module of loadedBy(PROGRAM)) parts.set(module, 'program');
   return parts;
