@@ -85,8 +85,10 @@ export async function openOwnControl(
   const shard = await waiting.for(() => openPostgresShard(directory, stamp, stored.database));
   try {
     await checked();
-    if (shard.copy.wentBack)
+    if (shard.copy.wentBack) {
       warn('the control log in the database went back: it was restored to an older state. Repeat the changes of keys, memories and settings of that time'); // biome-ignore format: one row
+      shard.copy.toldWentBack();
+    }
     const keyFiles = await StoredKeyFiles.open(database, { shard: CONTROL_SHARD, token: shard.token });
     const isNew = shard.log.nextSequence === 1;
     const loaded = loadMasterKey({ files: keyFiles, value: masterKey, file: masterKeyFile, warn });

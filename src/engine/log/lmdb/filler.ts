@@ -15,6 +15,9 @@ import {
 import { checkBeforeOpen } from './preflight.ts';
 import type { LogStamp } from './stamp.ts';
 
+/** The key, in the stamp database, of a note that changes with the counters. */
+const NOTE_KEY = 'filled';
+
 export interface FillerOptions {
   /** The caller syncs the file after `close`. Default: each write is synced. */
   readonly isUnsynced?: boolean | undefined;
@@ -49,6 +52,12 @@ export class LogFiller {
     return databases.stamp.getBinary(APPENDS_KEY) === undefined ? undefined : appendsOf(databases, this.#directory);
   }
 
+  /** The note of the last `finish`. */
+  get note(): Buffer | undefined {
+    const value = this.#environment.databases.stamp.getBinary(NOTE_KEY);
+    return value === undefined ? undefined : Buffer.from(value);
+  }
+
   /** The sequence number after the newest record that it has had. */
   get nextSequence(): Sequence {
     return nextSequenceOf(this.#environment.databases);
@@ -71,14 +80,15 @@ export class LogFiller {
     });
   }
 
-  /** Everything up to the append of this number is filled in. Rejects with STO-E001. */
-  finish(appends: number, next: Sequence): Promise<void> {
+  /** Everything up to the append of this number is filled in. The note changes with the counters. Rejects with STO-E001. */
+  finish(appends: number, next: Sequence, note: Buffer): Promise<void> {
     const { stamp } = this.#environment.databases;
     const value = Buffer.alloc(4);
     value.writeUInt32LE(next);
     return this.#write(() => {
       void stamp.put(APPENDS_KEY, appendsValue(appends));
       void stamp.put(NEXT_KEY, value);
+      void stamp.put(NOTE_KEY, note);
     });
   }
 

@@ -2,14 +2,14 @@
 // which owner wrote it. The database confirms that owner, or the copy is deleted and filled again.
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { replaceFileLater, storageError, syncDirectory, syncFile } from '../../base/durable-file.ts';
+import { replaceFile, replaceFileLater, storageError, syncDirectory, syncFile } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import { COPY_PAGES_KNOWN_MS } from '../../base/limits.ts';
 import { LogFiller } from '../lmdb/filler.ts';
 import { DATA_FILE } from '../lmdb/preflight.ts';
 import type { LogStamp } from '../lmdb/stamp.ts';
 import type { Database } from './database.ts';
-import type { Taken } from './lease.ts';
+import { ownerNow, type Taken } from './lease.ts';
 import { hasDigest, listFiles, StoredFiles } from './stored-files.ts';
 import { type LogTarget, StoredLog } from './stored-log.ts';
 
@@ -17,6 +17,8 @@ import { type LogTarget, StoredLog } from './stored-log.ts';
 export const COPY_MARK_FILE = 'copy.json';
 /** Behind the name of the folder of a copy: another one of the same log, which takes its place when it is whole. */
 const BESIDE_SUFFIX = '.again';
+/** Behind the same: a file with the mark of the deployment, which stays until it was told that the database went back. */
+const WENT_BACK_SUFFIX = '.went-back';
 
 /** When this process filled a copy ahead, by its folder: it need not check the pages that it wrote just now. */
 const pagesKnown = new Map<string, number>();
@@ -27,12 +29,15 @@ function arePagesKnown(directory: string): boolean {
   return sinceMs !== undefined && performance.now() - sinceMs < COPY_PAGES_KNOWN_MS;
 }
 
-/** The owner whose appends the copy ends with. */
-interface CopyMark {
-  /** The mark of the deployment. */
-  readonly store: string;
+interface Owner {
   readonly token: number;
   readonly mark: string;
+}
+
+/** The owner whose appends the copy ended with when it was durable. */
+interface CopyMark extends Owner {
+  /** The mark of the deployment. */
+  readonly store: string;
   /** The node has not had the shard since: it only fetched what that owner had. */
   readonly isAhead?: boolean | undefined;
   /** A derived file was damaged: all of them are compared with those of the database. */
@@ -61,7 +66,10 @@ export interface Filled {
   readonly records: number;
   /** False when what came from the database was damaged there. */
   readonly isWhole: boolean;
-  /** The copy had appends that the database has not: it was restored to an older state. They are gone from the copy too. */
+  /**
+   * The copy had appends that the database has not: it was restored to an older state. They are gone from the copy too. True
+   * each time until `toldWentBack`.
+   */
   readonly wentBack: boolean;
   /**
    * Resolves when the copy would survive a loss of power. Until then it can be used, but not be filled again. Rejects with STO-E001; the
@@ -78,7 +86,8 @@ export interface Filled {
 export async function fillCopy(database: Database, options: CopyOptions): Promise<Filled> {
   const { directory, store, taken } = options;
   takeBeside(directory);
-  const { kept, wentBack } = await openTrusted(database, options);
+  const kept = await openTrusted(database, options);
+  const wentBack = textOf(wentBackFile(directory)) === store;
   const before = readMark(directory);
   const isKnown = before?.token === taken.token - 1 && before.areFilesDoubted !== true;
   if (kept === undefined || !isKnown) await deleteDerived(database, options, 'bytes');
@@ -99,18 +108,33 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
  * changes that come meanwhile are read when this node takes the shard. Rejects as `fillCopy`.
  */
 export async function fillCopyAhead(database: Database, options: CopyOptions): Promise<void> {
-  const { directory, store, taken } = options;
+  const { directory } = options;
   takeBeside(directory);
-  const { kept } = await openTrusted(database, options);
+  if (await filledAhead(database, options)) return;
+  distrustCopy(directory);
+  await filledAhead(database, options);
+}
+
+/** Resolves to false when changes that the copy lacked may have been pruned before they were read. */
+async function filledAhead(database: Database, options: CopyOptions): Promise<boolean> {
+  const { directory, store, taken, stamp } = options;
+  const kept = await openTrusted(database, options);
+  const since = kept?.appends;
   const before = readMark(directory);
   const isKnown =
     kept !== undefined && before?.isAhead === true && before.token === taken.token && before.areFilesDoubted !== true;
   // Until the end, the copy is that of the mark before, and some changes are in it already.
   await deleteDerived(database, options, isKnown ? 'names' : 'bytes');
   const { paths, isWhole } = await fill(database, options, kept);
+  if (since !== undefined) {
+    // The owner says how far it prunes before it does so.
+    const { pruned = 0 } = (await ownerNow(database, stamp.shard)) ?? {};
+    if (since < pruned) return false;
+  }
   if (!isWhole) distrustCopy(directory);
   await settle(directory, paths, isWhole ? { store, token: taken.token, mark: taken.mark, isAhead: true } : undefined);
   if (isWhole) pagesKnown.set(directory, performance.now());
+  return true;
 }
 
 /**
@@ -200,7 +224,7 @@ async function fillLog(
     // One that was filled in part before may have some that were removed since.
     await filling.records(from, { next: taken.next, withRemoved: kept !== undefined });
     await filling.state(since);
-    await filler.finish(taken.appends, taken.next);
+    await filler.finish(taken.appends, taken.next, noteOf(taken));
     return filling;
   } finally {
     await filler.close();
@@ -231,24 +255,22 @@ async function settle(directory: string, paths: readonly string[], mark: CopyMar
   }
 }
 
-interface Trusted {
-  /** The copy, opened, if the database has everything that it holds; undefined when it must be filled from the start. */
-  readonly kept?: LogFiller | undefined;
-  readonly wentBack: boolean;
-}
-
-async function openTrusted(database: Database, { directory, stamp, store, taken }: CopyOptions): Promise<Trusted> {
+/** The copy, opened, if the database has everything that it holds; undefined when it must be filled from the start. */
+async function openTrusted(
+  database: Database,
+  { directory, stamp, store, taken }: CopyOptions,
+): Promise<LogFiller | undefined> {
   const mark = readMark(directory);
-  if (mark === undefined || mark.store !== store) return { wentBack: false };
+  if (mark === undefined || mark.store !== store) return undefined;
   let filler: LogFiller | undefined;
-  let wentBack = false;
   try {
     filler = new LogFiller(directory, stamp, { arePagesKnown: arePagesKnown(directory) });
     const { appends } = filler;
     if (appends !== undefined) {
-      const owner = await ownerOf(database, { shard: stamp.shard, mark, appends, taken });
-      if (owner === 'the copy' && appends >= taken.pruned) return { kept: filler, wentBack };
-      wentBack = owner === 'another';
+      const owner = await ownerOf(database, { shard: stamp.shard, mark: filledFor(filler, mark), appends, taken });
+      if (owner === 'the copy' && appends >= taken.pruned) return filler;
+      // Before the copy, which shows it, is gone.
+      if (owner === 'another') replaceFile(wentBackFile(directory), Buffer.from(store));
     }
   } catch (error) {
     // A damaged copy is filled again. Without an answer of the database, nothing is known of it.
@@ -258,7 +280,38 @@ async function openTrusted(database: Database, { directory, stamp, store, taken 
     }
   }
   await filler?.close();
-  return { wentBack };
+  return undefined;
+}
+
+function wentBackFile(directory: string): string {
+  return `${directory}${WENT_BACK_SUFFIX}`;
+}
+
+function textOf(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+/** Health or log has said that the database went back. */
+export function toldWentBack(directory: string): void {
+  rmSync(wentBackFile(directory), { force: true });
+}
+
+function noteOf({ token, mark }: Owner): Buffer {
+  return Buffer.from(JSON.stringify({ token, mark }));
+}
+
+/**
+ * The owner of the log's newest append. Its log is brought to an owner before its files are, and the mark comes last, so a filling
+ * that broke off left the mark behind. An older version of this program left the note behind.
+ */
+function filledFor({ note }: LogFiller, mark: CopyMark): Owner {
+  const noted = note === undefined ? undefined : ownerIn(note.toString());
+  return noted !== undefined && noted.token > mark.token ? noted : mark;
+}
+
+function ownerIn(text: string): Owner | undefined {
+  const { token, mark } = JSON.parse(text) as Partial<Owner>; // checked below
+  return typeof token === 'number' && typeof mark === 'string' ? { token, mark } : undefined;
 }
 
 /** The owner that made the append of this number, by the database: that of the copy, or another one. Undefined when no row of it is left. */
@@ -284,7 +337,7 @@ async function ownerOf(
 
 interface OfAppend {
   readonly shard: number;
-  readonly mark: CopyMark;
+  readonly mark: Owner;
   readonly appends: number;
   readonly taken: Taken;
 }
@@ -301,7 +354,8 @@ async function deleteDerived(
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name);
     const name = relative(derived, path).replaceAll(sep, '/');
-    if (entry.isDirectory() || name.startsWith(`${basename(directory)}/`)) continue;
+    const isOfCopy = name.startsWith(`${basename(directory)}/`) || path === wentBackFile(directory);
+    if (entry.isDirectory() || isOfCopy) continue;
     const file = stored.get(name);
     const isSame = file !== undefined && statSync(path).size === file.bytes;
     const isStored = isSame && (compared === 'names' || (await hasDigest(path, file.digest)));

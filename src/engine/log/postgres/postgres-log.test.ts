@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { NO_POSTGRES, savedState, sharedPostgres, testDatabase } from '../../../../test/support/postgres.ts';
 import { TcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { TEMPORARY_SUFFIX } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import { CHANGES_KEPT_APPENDS, DATABASE_ANSWER_MS, DATABASE_CLOSING_MS } from '../../base/limits.ts';
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
 import { logConformance } from '../log.conformance.ts';
 import type { Log } from '../log.ts';
-import { fillCopy, fillCopyAhead } from './copy.ts';
+import { COPY_MARK_FILE, fillCopy, fillCopyAhead, toldWentBack } from './copy.ts';
 import { Database } from './database.ts';
-import { Lease } from './lease.ts';
+import { Lease, ownerNow } from './lease.ts';
 import { migrate, openStore } from './migrate.ts';
-import { openPostgresLog } from './postgres-log.ts';
+import { openPostgresLog, openPostgresShard } from './postgres-log.ts';
 import { pruneChanges } from './prune.ts';
 import { StoredFiles } from './stored-files.ts';
 
@@ -206,6 +207,108 @@ onDatabase('a copy that was filled from a damaged record or value is filled agai
     await log.close();
   }
   assert.equal((await fill(database, folder, 'kept')).isKept, true, 'one that had nothing to do with it');
+});
+
+onDatabase('a copy that was fetched ahead misses nothing that its owner prunes meanwhile', async (set) => {
+  const { database, folder, open } = set;
+  const stamp = stampOf(0);
+  const { mark: store } = await openStore(database);
+  const first = await open('b');
+  const sequence = await first.append({ records: [bytes('stays'), bytes('is forgotten'), bytes('is sealed again')] });
+  await first.append({ records: [], state: [['key', bytes('value')]] });
+  await first.close();
+  const owner = await open('a');
+  const seen = await ownerNow(database, 0);
+  await owner.append({ records: [], removals: [sequence + 1], replacements: [[sequence + 2, bytes('sealed')]] });
+  await owner.append({ records: [], state: [['key', null]] });
+  for (let i = 0; i < 3; i++) await owner.append({ records: [bytes(`${i}`)] });
+  const now = (await ownerNow(database, 0))!;
+  await pruneChanges(database, { shard: 0, token: now.token }, now.appends - 1);
+  const wanted = contentOf(owner);
+  const ahead = { directory: join(folder, 'b'), stamp, store, taken: { ...now, pruned: seen!.pruned } };
+  await fillCopyAhead(database, ahead);
+  await owner.close();
+  const next = await open('b');
+  assert.deepEqual(contentOf(next), wanted);
+  await next.close();
+});
+
+onDatabase('a copy that is distrusted before it is durable stays so', async ({ database, folder, open, url }) => {
+  const log = await open('a');
+  await appendSome(log, 1, 50);
+  await log.close();
+  const directory = join(folder, 'b');
+  const shard = await openPostgresShard(directory, stampOf(0), { url, node: 'b', leaseMs: LEASE_MS });
+  shard.copy.distrust();
+  await shard.log.close();
+  assert.equal(existsSync(join(directory, COPY_MARK_FILE)), false);
+  assert.equal((await fill(database, folder, 'b')).isKept, false);
+});
+
+onDatabase('a filling that broke off before the files came is no sign that the database went back', async (set) => {
+  const { database, folder, open } = set;
+  const stamp = stampOf(0);
+  const { mark: store } = await openStore(database);
+  const derived = join(folder, 'shard');
+  const directory = join(derived, 'log');
+  const fillAs = async (node: string) => {
+    const lease = await Lease.take(database, { stamp, node, leaseMs: LEASE_MS });
+    try {
+      const filled = await fillCopy(database, { directory, stamp, store, taken: lease.taken, derived });
+      await filled.settled;
+      return filled;
+    } finally {
+      await lease.release();
+    }
+  };
+  const appended = async (from: number) => {
+    const other = await open('a');
+    await appendSome(other, from, from + 5);
+    await other.close();
+  };
+  await appended(1);
+  await fillAs('b');
+  await appended(6);
+  const owner = await Lease.take(database, { stamp, node: 'c', leaseMs: LEASE_MS });
+  writeFileSync(join(folder, 'file'), 'of the index');
+  await new StoredFiles(database, { shard: 0, token: owner.taken.token }).put(
+    'vectors/file',
+    join(folder, 'file'),
+    () => true,
+  );
+  await owner.release();
+  // A folder where the file is to be written.
+  const inTheWay = join(derived, 'vectors', `file${TEMPORARY_SUFFIX}`);
+  mkdirSync(inTheWay, { recursive: true });
+  await assert.rejects(fillAs('b'), { code: 'STO-E001' });
+  rmSync(inTheWay, { recursive: true });
+  const { isKept, wentBack } = await fillAs('b');
+  assert.deepEqual({ isKept, wentBack }, { isKept: true, wentBack: false });
+  assert.deepEqual(readdirSync(join(derived, 'vectors')), ['file']);
+});
+
+onDatabase('that the database went back is known until it was told, whatever fails meanwhile', async (set) => {
+  const { database, folder, open } = set;
+  const stamp = stampOf(0);
+  const { mark: store } = await openStore(database);
+  const directory = join(folder, 'a');
+  const first = await open('a');
+  await appendSome(first, 1, 5);
+  await first.close();
+  const restore = await savedState(database);
+  const later = await open('a');
+  await appendSome(later, 6, 9);
+  await later.close();
+  await restore();
+  const other = await open('b');
+  await appendSome(other, 6, 7);
+  const taken = (await ownerNow(database, 0))!;
+  await fillCopyAhead(database, { directory, stamp, store, taken });
+  await other.close();
+  for (const _ of ['a failed opening', 'the next one'])
+    assert.equal((await fill(database, folder, 'a')).wentBack, true);
+  toldWentBack(directory);
+  assert.equal((await fill(database, folder, 'a')).wentBack, undefined);
 });
 
 onDatabase('a copy that was fetched ahead keeps no file that its owner gave up meanwhile', async (set) => {

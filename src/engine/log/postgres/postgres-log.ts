@@ -6,7 +6,7 @@ import { JournaledLog } from '../journaled-log.ts';
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
 import type { LogStamp } from '../lmdb/stamp.ts';
 import type { Log } from '../log.ts';
-import { distrustCopy, doubtFiles, type Filled, fillCopy, fillCopyBeside } from './copy.ts';
+import { distrustCopy, doubtFiles, type Filled, fillCopy, fillCopyBeside, toldWentBack } from './copy.ts';
 import { Database, databaseError } from './database.ts';
 import { readKeySlots } from './key-slots.ts';
 import { StoredKeys } from './key-store.ts';
@@ -35,6 +35,8 @@ export interface OwnCopy {
   readonly isWhole: boolean;
   /** As of `fillCopy`. */
   readonly wentBack: boolean;
+  /** It was told that the database went back. */
+  toldWentBack(): void;
   /** The next open fills it from the start. */
   distrust(): void;
   /** The next open compares the derived files with those of the database. Rejects with STO-E001. */
@@ -128,7 +130,12 @@ function ownCopy(directory: string, { database, lease, stamp, store, filled }: O
   return {
     isWhole: filled.isWhole,
     wentBack: filled.wentBack,
-    distrust: () => distrustCopy(directory),
+    toldWentBack: () => toldWentBack(directory),
+    distrust: () => {
+      distrustCopy(directory);
+      // The mark may be on its way to the disk.
+      filled.settled.then(() => distrustCopy(directory)).catch(() => undefined);
+    },
     doubtFiles: async () => {
       // The mark is written until then.
       await filled.settled;

@@ -18,6 +18,7 @@ function setUp(t: TestContext, copy: Partial<OwnCopy> = {}) {
   const own: OwnCopy = {
     isWhole: true,
     wentBack: false,
+    toldWentBack: () => void calls.push('told'),
     distrust: () => void calls.push('distrust'),
     doubtFiles: async () => void calls.push('doubt'),
     fillAgain: async () => calls.push('fill') > 0,
@@ -121,4 +122,14 @@ test('a copy that came from a damaged database when it was opened is not filled 
   log.damaged = 'record 7 is damaged';
   assert.equal(care().run(store), false);
   assert.deepEqual(calls, []);
+});
+
+test('that the database went back stays known until the shard is open', (t) => {
+  const { store, care, calls } = setUp(t, { wentBack: true });
+  const one = care();
+  assert.match(one.reasons.join(), /went back/);
+  assert.deepEqual(calls, []);
+  one.opened(store);
+  assert.deepEqual(calls, ['told']);
+  assert.match(one.reasons.join(), /went back/);
 });
