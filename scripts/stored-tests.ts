@@ -22,8 +22,8 @@ export const STORED_TESTS: readonly string[] = [
 ];
 
 /**
- * The part that CI runs (`--with-stored-part`; by itself, `--store=postgres --part`): what lies in the database in a way of its own. Those are keys and their
- * tombstones, records that are removed or replaced, state, the control log, and the chain of audit entries. Beside it, one
+ * The part that CI runs (with `--all`; by itself, `--store=postgres --part`): tests of data that a database stores differently, which are
+ * keys and their tombstones, records that are removed or replaced, state, the control log, and the chain of audit entries. Beside it, one
  * transport of `test/conformance/further-targets.test.ts`, the simulation and the kills have databases in every run.
  */
 export const STORED_PART: readonly string[] = [

@@ -146,10 +146,16 @@ test('a server of one machine becomes three nodes behind the proxy, and a killed
     t.after(() => server.kill());
     servers.push(server);
   }
-  const listed = async (): Promise<readonly { readonly shards: number[]; readonly runs_server: boolean }[]> =>
-    JSON.parse((await granary(['nodes', '--json'], { env })).stdout).nodes;
-  await eventually('each node has shards', async () => (await listed()).every(({ shards }) => shards.length > 0));
-  assert.equal((await listed()).length, NODES.length);
+  interface Listed {
+    readonly nodes: readonly { readonly shards: number[] }[];
+    readonly shards_without_owner: readonly number[];
+  }
+  const listed = async (): Promise<Listed> => JSON.parse((await granary(['nodes', '--json'], { env })).stdout);
+  await eventually('each node has shards, and each shard a node', async () => {
+    const { nodes, shards_without_owner: free } = await listed();
+    return free.length === 0 && nodes.every(({ shards }) => shards.length > 0);
+  });
+  assert.equal((await listed()).nodes.length, NODES.length);
   for (const [at, name] of NODES.entries()) {
     const [, program, ...words] = compose.services[name]!.healthcheck!.test;
     assert.ok(textsOf(image, 'ENTRYPOINT').join().includes(`"${program}"`));

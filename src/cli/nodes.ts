@@ -24,7 +24,8 @@ async function list({ store, json }: StoreOptions): Promise<void> {
   const { fleetOf } = await import('./store-state.ts');
   const fleet = await fleetOf(url);
   const rows = rowsOf(fleet);
-  if (json) return printJson({ nodes: rows });
+  const free = freeShards(fleet);
+  if (json) return printJson({ nodes: rows, shards_without_owner: free });
   if (rows.length === 0)
     return printLine('No node has joined this store: start some with granary serve --node-listen.');
   printTable(
@@ -56,7 +57,6 @@ async function list({ store, json }: StoreOptions): Promise<void> {
   );
   for (const { node, refused } of rows)
     for (const { shard, reason } of refused) printLine(`Node ${node} cannot open shard ${shard}: ${reason}`);
-  const free = freeShards(fleet);
   if (free.length > 0) printLine(`Without an owner: ${free.join(' ')}`);
 }
 

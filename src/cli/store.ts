@@ -12,7 +12,9 @@ export function registerStore(program: Command): void {
     .description('Say which version the tables have, and which nodes serve them')
     .action(check);
   withStoreOptions(command.command('migrate'))
-    .description('Bring the tables to the version that this program needs; no node may run meanwhile')
+    .description(
+      'Bring the tables to the version that this program needs; where a change needs it, all nodes must have ended',
+    )
     .action(migrate);
   withStoreOptions(command.command('import <DIR>'))
     .description('Move the deployment of a data directory into an empty database; no server may run on either')
@@ -96,7 +98,7 @@ async function check({ store, json }: StoreOptions): Promise<void> {
     });
   if (version === 0)
     return printLine('The database is reached, and has no tables yet: the first granary serve makes them.');
-  printLine(`Tables of version ${version}, as this program needs them, with ${counted(shards, 'shard')}.`);
+  printLine(`Tables of version ${version}, which this program can use, with ${counted(shards, 'shard')}.`);
   if (hasKeyStore) printLine('The keys lie in a key store, which is reached and fits.');
   if (nodes.length === 0) return printLine('No node serves them.');
   printTable(
