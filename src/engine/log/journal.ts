@@ -34,6 +34,8 @@ export interface Journal {
    * with EngineError. Absent when the journal keeps nothing of its own.
    */
   scrub?(): Promise<void>;
+  /** The log's own store takes nothing any more until the log is opened again. Must not throw. Absent where nobody opens it again. */
+  storeFailed?(reason: string): void;
   /** The log begins to close, and waits for the append in flight: the journal must settle it soon. Absent when it always does. */
   closing?(): void;
   /** Call when the log's own store holds all of its appends (`isSettled`), or never will. */

@@ -109,7 +109,7 @@ export class JournaledLog implements Log, CheckpointedLog {
       for (;;) {
         const piece = this.#pending.piece(upTo, PIECE);
         if (piece.length === 0) return;
-        await this.#store.apply(piece);
+        await this.#apply(piece);
         this.#pending.drop(piece);
       }
     } finally {
@@ -118,13 +118,32 @@ export class JournaledLog implements Log, CheckpointedLog {
     }
   }
 
+  async #apply(piece: readonly NumberedAppend[]): Promise<void> {
+    try {
+      await this.#store.apply(piece);
+    } catch (error) {
+      this.#tellFailure();
+      throw error;
+    }
+  }
+
+  #tellFailure(): void {
+    const { poisoned } = this.#store;
+    if (poisoned !== undefined) this.#journal.storeFailed?.(poisoned);
+  }
+
   async scrub(): Promise<void> {
     await this.#journal.scrub?.();
   }
 
   checkOwner(): void {
     this.#journal.checkOwner();
-    this.#store.checkOwner?.();
+    try {
+      this.#store.checkOwner?.();
+    } catch (error) {
+      this.#tellFailure();
+      throw error;
+    }
   }
 
   read(sequence: Sequence): Uint8Array | undefined {

@@ -27,6 +27,8 @@ import { pruneChanges } from './prune.ts';
 export interface JournalOptions {
   readonly keys?: StoredKeys | undefined;
   readonly copySettled?: Promise<void> | undefined;
+  /** Called once, when the copy takes nothing any more. Must not throw. */
+  readonly onCopyFailed?: ((reason: string) => void) | undefined;
 }
 
 export class PostgresJournal implements Journal {
@@ -35,6 +37,8 @@ export class PostgresJournal implements Journal {
   /** Where the keys lie, if not beside the log. */
   readonly #keys: StoredKeys | undefined;
   readonly #copySettled: Promise<void> | undefined;
+  readonly #onCopyFailed: JournalOptions['onCopyFailed'];
+  #hasCopyFailed = false;
   #log: CheckpointedLog | undefined;
   /** Since when the copy lacks appends. */
   #copyLacksMs: number | undefined;
@@ -52,9 +56,10 @@ export class PostgresJournal implements Journal {
   #refused: { readonly reason: string; readonly atMs: number } | undefined;
 
   /** `copySettled`: the log's folder may be opened again when that has resolved, too. */
-  constructor(database: Database, lease: Lease, { keys, copySettled }: JournalOptions = {}) {
+  constructor(database: Database, lease: Lease, { keys, copySettled, onCopyFailed }: JournalOptions = {}) {
     this.#keys = keys;
     this.#copySettled = copySettled;
+    this.#onCopyFailed = onCopyFailed;
     this.#database = database;
     this.#lease = lease;
     this.#pruned = lease.taken.pruned;
@@ -96,6 +101,14 @@ export class PostgresJournal implements Journal {
     if (isLost && lapsed !== undefined) this.#poison(lapsed);
     if (this.#poisoned !== undefined) throw new EngineError('STO-E001', this.#poisoned);
     if (lapsed !== undefined) throw new EngineError('STO-E002', lapsed, { retryable: true });
+  }
+
+  storeFailed(reason: string): void {
+    if (this.#hasCopyFailed) return;
+    this.#hasCopyFailed = true;
+    this.#onCopyFailed?.(reason);
+    // A log that closes answers what it has, and its next open has a copy that takes something.
+    if (this.#closingMs === undefined) this.#lease.spoil();
   }
 
   closing(): void {
@@ -220,7 +233,9 @@ export class PostgresJournal implements Journal {
   }
 
   #startRound(): void {
-    this.#checkpoint().catch(() => this.#startTimer(HOUSEKEEPING_RETRY_MS));
+    this.#checkpoint().catch(() => {
+      if (!this.#hasCopyFailed) this.#startTimer(HOUSEKEEPING_RETRY_MS);
+    });
   }
 
   #checkpoint(): Promise<void> {

@@ -15,6 +15,7 @@ import type { Log } from '../log.ts';
 import { COPY_MARK_FILE, fillCopy, fillCopyAhead, toldWentBack } from './copy.ts';
 import { Database } from './database.ts';
 import { Lease, ownerNow } from './lease.ts';
+import { LeaseTable } from './lease-table.ts';
 import { migrate, openStore } from './migrate.ts';
 import { openPostgresLog, openPostgresShard } from './postgres-log.ts';
 import { pruneChanges } from './prune.ts';
@@ -549,4 +550,59 @@ onDatabase('a log that takes long to close goes on with appends that are answere
   assert.equal(log.poisoned, undefined);
   await log.append({ records: [bytes('2')] });
   await log.close();
+});
+
+/** The part of a log over LMDB that commits. */
+interface Committing {
+  readonly databases: { readonly stamp: { ifVersion: () => Promise<boolean> } };
+  apply(...input: unknown[]): Promise<void>;
+}
+
+/** Commits into every copy of this thread fail as on a broken disk, until the function that it returns is called. */
+async function breakCommits(t: TestContext): Promise<() => void> {
+  const log = openLmdbLog(temporaryDirectory(t), { stamp: stampOf(0) });
+  const kind: Committing = Object.getPrototypeOf(log);
+  await log.close();
+  const { apply } = kind;
+  const broken = t.mock.method(kind, 'apply', function (this: Committing, ...input: unknown[]) {
+    this.databases.stamp.ifVersion = failCommit;
+    return apply.apply(this, input);
+  });
+  return () => broken.mock.restore();
+}
+
+/** As the library does it. */
+function failCommit(): Promise<never> {
+  const commitError = Promise.reject(Object.assign(new Error('Input/output error'), { code: 5 }));
+  commitError.catch(() => undefined);
+  return Promise.reject(Object.assign(new Error('Commit failed (see commitError for details)'), { commitError }));
+}
+
+onDatabase('a log whose copy takes no commit is opened again, with a new copy', async ({ database, folder }, t) => {
+  const leases = LeaseTable.of(1);
+  const directory = join(folder, 'a');
+  const open = (): Promise<Log> =>
+    openPostgresLog(directory, {
+      stamp: stampOf(0),
+      node: 'a',
+      leaseMs: LEASE_MS,
+      leases: leases.buffer,
+      database: database.retain(),
+    });
+  const first = await open();
+  await appendSome(first, 1, 20);
+  await eventually('the copy is trusted', () => existsSync(join(directory, COPY_MARK_FILE)));
+  const mend = await breakCommits(t);
+  await appendSome(first, 21, 22);
+  await eventually('the shard is to be opened again', () => leases.isSpoiled(0));
+  await assert.rejects(appendSome(first, 23, 23), /STO-E001.*Input\/output error/);
+  assert.equal(existsSync(join(directory, COPY_MARK_FILE)), false, 'its copy is not trusted');
+  mend();
+  const wanted = contentOf(first);
+  await first.close();
+  const second = await open();
+  assert.equal(leases.isSpoiled(0), false);
+  assert.deepEqual(contentOf(second), wanted);
+  await appendSome(second, 23, 40);
+  await second.close();
 });

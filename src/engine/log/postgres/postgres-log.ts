@@ -45,6 +45,8 @@ export interface OwnCopy {
   fillAgain(signal: AbortSignal): Promise<boolean>;
   /** The shard is to be opened again. False when nobody does that. */
   reopen(): boolean;
+  /** `watch` is called once when the copy takes no more writes. It is not trusted any more then, and the shard is opened again. */
+  watchFailure(watch: (reason: string) => void): void;
 }
 
 export interface PostgresShard {
@@ -106,8 +108,8 @@ async function openOwned(directory: string, options: PostgresLogOptions): Promis
     // Its pages were checked, or written, when it was filled.
     const copy = openLmdbLog(directory, { stamp, exists: true, arePagesKnown: true });
     assert(copy.appends === taken.appends && copy.nextSequence === taken.next, 'the copy has what the database has');
-    const journal = new PostgresJournal(database, lease, { keys, copySettled });
-    const own = ownCopy(directory, { database, lease, stamp, store: store.mark, filled });
+    const { own, onCopyFailed } = ownCopy(directory, { database, lease, stamp, store: store.mark, filled });
+    const journal = new PostgresJournal(database, lease, { keys, copySettled, onCopyFailed });
     return { log: new JournaledLog(copy, journal, []), token: taken.token, keys, copy: own };
   } catch (error) {
     await lease?.release();
@@ -126,16 +128,31 @@ interface OwnCopyParts {
   readonly filled: Filled;
 }
 
-function ownCopy(directory: string, { database, lease, stamp, store, filled }: OwnCopyParts): OwnCopy {
-  return {
+interface WatchedCopy {
+  readonly own: OwnCopy;
+  readonly onCopyFailed: (reason: string) => void;
+}
+
+function ownCopy(directory: string, { database, lease, stamp, store, filled }: OwnCopyParts): WatchedCopy {
+  let watchFailure: ((reason: string) => void) | undefined;
+  const distrust = (): void => {
+    distrustCopy(directory);
+    // The mark may be on its way to the disk.
+    filled.settled.then(() => distrustCopy(directory)).catch(() => undefined);
+  };
+  const onCopyFailed = (reason: string): void => {
+    try {
+      distrust();
+    } catch {
+      // The mark stays on a disk that takes nothing. The copy ends with its last commit then, and its pages are checked.
+    }
+    watchFailure?.(reason);
+  };
+  const own: OwnCopy = {
     isWhole: filled.isWhole,
     wentBack: filled.wentBack,
     toldWentBack: () => toldWentBack(directory),
-    distrust: () => {
-      distrustCopy(directory);
-      // The mark may be on its way to the disk.
-      filled.settled.then(() => distrustCopy(directory)).catch(() => undefined);
-    },
+    distrust,
     doubtFiles: async () => {
       // The mark is written until then.
       await filled.settled;
@@ -148,5 +165,9 @@ function ownCopy(directory: string, { database, lease, stamp, store, filled }: O
       return fillCopyBeside(database, { directory, stamp, store, taken }, signal);
     },
     reopen: () => lease.doubt(),
+    watchFailure: (watch) => {
+      watchFailure = watch;
+    },
   };
+  return { own, onCopyFailed };
 }

@@ -15,6 +15,7 @@ function setUp(t: TestContext, copy: Partial<OwnCopy> = {}) {
   const problems: string[] = [];
   const store = { log, index: { problems }, vectors: { problems: [] } } as unknown as Store; // what is asked of it
   const calls: string[] = [];
+  const failed: { tell?: (reason: string) => void } = {};
   const own: OwnCopy = {
     isWhole: true,
     wentBack: false,
@@ -23,6 +24,9 @@ function setUp(t: TestContext, copy: Partial<OwnCopy> = {}) {
     doubtFiles: async () => void calls.push('doubt'),
     fillAgain: async () => calls.push('fill') > 0,
     reopen: () => calls.push('reopen') > 0,
+    watchFailure: (watch) => {
+      failed.tell = watch;
+    },
     ...copy,
   };
   const directory = `folder-${folders++}`;
@@ -31,6 +35,7 @@ function setUp(t: TestContext, copy: Partial<OwnCopy> = {}) {
     problems,
     store,
     calls,
+    failed,
     goOn: (ms: number) => {
       nowMs += ms;
     },
@@ -132,4 +137,16 @@ test('that the database went back stays known until the shard is open', (t) => {
   one.opened(store);
   assert.deepEqual(calls, ['told']);
   assert.match(one.reasons.join(), /went back/);
+});
+
+test('a copy that takes no writes counts as one that was damaged, and health says so', (t) => {
+  const { failed, care } = setUp(t);
+  for (let times = 1; times <= COPY_AGAIN_TIMES_MAX; times++) {
+    const own = care();
+    failed.tell?.('a write failed: Input/output error');
+    assert.match(own.reasons.join(), /^a damaged copy on this disk.*Input\/output error$/);
+  }
+  const last = care();
+  failed.tell?.('a write failed: Input/output error');
+  assert.match(last.reasons.join(), /may be failing/);
 });

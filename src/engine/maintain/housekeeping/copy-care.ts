@@ -40,6 +40,8 @@ export class CopyCare {
     this.#copy = copy;
     // The database has it no better. It may be mended by the next open.
     if (!copy.isWhole) this.#giveUp('the database has something of the log damaged');
+    // The shard is opened again in any case: without it, it takes nothing.
+    copy.watchFailure((reason) => void this.#begin({ reason }));
   }
 
   /** For the health report: the same text before and after the copy was filled again. */
@@ -121,7 +123,7 @@ export class CopyCare {
   }
 
   /** Notes the attempt. False when there have been too many: the disk is failing. */
-  #begin({ reason }: Damage): boolean {
+  #begin({ reason }: Pick<Damage, 'reason'>): boolean {
     const times = (this.#past()?.times ?? 0) + 1;
     if (times > COPY_AGAIN_TIMES_MAX) {
       this.#giveUp(`the copy on this disk was damaged ${COPY_AGAIN_TIMES_MAX} times: the disk may be failing`);
