@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import fs, { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { smallDisk, temporaryDirectory } from '../../../../test/support/temporary.ts';
@@ -263,6 +264,27 @@ test('the files are checked while appends go on, and a damaged page is described
   assert.match(said, /page \d+ of .*data.mdb is damaged/);
   await log.close();
 });
+
+for (const [code, isDamage] of [
+  ['EMFILE', false],
+  ['EIO', true],
+] as const)
+  test(`a check of the files that ends with ${code} ${isDamage ? 'names damage' : 'is no sign of damage'}`, async (t) => {
+    const log = openLmdbLog(temporaryDirectory(t), { stamp });
+    await log.append({ records: [Buffer.alloc(300)] });
+    const failing = t.mock.method(fs, 'openSync', () => {
+      throw Object.assign(new Error(`${code}: on purpose`), { code, errno: -1, syscall: 'open' });
+    });
+    syncBuiltinESMExports();
+    try {
+      assert.match(log.checkFiles!().next().value ?? '', new RegExp(`cannot be read.*${code}`));
+    } finally {
+      failing.mock.restore();
+      syncBuiltinESMExports();
+    }
+    assert.equal(log.damaged !== undefined, isDamage);
+    await log.close();
+  });
 
 test('a page of state says that no other follows, unless it is full', async (t) => {
   const log = openLmdbLog(temporaryDirectory(t), { stamp });

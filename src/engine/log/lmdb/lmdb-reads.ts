@@ -149,7 +149,7 @@ export abstract class LmdbReads {
       return undefined;
     } catch (error) {
       const { message } = storageError(`${this.directory} cannot be read`, error);
-      this.#damaged ??= message;
+      if (isOfPages(error)) this.#damaged ??= message;
       return message;
     } finally {
       reading.done();
@@ -159,6 +159,11 @@ export abstract class LmdbReads {
   bytesOnDisk(): number {
     return statSync(join(this.directory, DATA_FILE)).size;
   }
+}
+
+/** The walk over the pages throws the first. It may end for want of a descriptor, too, which says nothing of them. */
+function isOfPages(error: unknown): boolean {
+  return error instanceof EngineError || (error instanceof Error && 'code' in error && error.code === 'EIO');
 }
 
 export function stateKey(key: string): Buffer {
