@@ -20,8 +20,9 @@ export function storedShards(database: DatabaseOptions, leases: LeaseTable, log:
       const reopen = async (shard: number): Promise<void> => {
         busy.add(shard);
         try {
-          if (shards.isOpen(shard)) await shards.closeShard(shard);
+          // One that cannot be closed cleanly is closed nevertheless, unless its thread takes no orders.
           closed.add(shard);
+          if (shards.isOpen(shard)) await shards.closeShard(shard);
           await shards.open(shard);
           closed.delete(shard);
           log.info({ shard }, 'the shard was opened again from the database');
@@ -34,8 +35,10 @@ export function storedShards(database: DatabaseOptions, leases: LeaseTable, log:
       };
       const look = (): void => {
         for (let shard = 0; shard < shards.shards; shard++) {
-          const isSpoiled = shards.isOpen(shard) ? leases.isSpoiled(shard) : closed.has(shard);
-          if (isSpoiled && !busy.has(shard)) void reopen(shard);
+          if (busy.has(shard)) continue;
+          const isOpen = shards.isOpen(shard);
+          if (isOpen) closed.delete(shard);
+          if (isOpen ? leases.isSpoiled(shard) : closed.has(shard)) void reopen(shard);
         }
       };
       const timer = setInterval(look, STORE_WATCH_MS);

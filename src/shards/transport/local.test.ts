@@ -89,6 +89,17 @@ test('shards are opened and closed one by one', async (t) => {
   assert.deepEqual([local.isOpen(0), local.isOpen(1)], [true, false]);
 });
 
+test('a bug of a shard that is closed or opened ends all shards, and the caller gets a code', async (t) => {
+  const { local, engines, logged, add, broken } = await setUp(t);
+  t.mock.method(engines[0]!, 'close', async () => {
+    throw new TypeError('a bug');
+  });
+  await assert.rejects(local.closeShard(0), { code: 'STO-E002' });
+  assert.deepEqual([broken(), logged.length, local.health()[0]?.state], [1, 1, 'down']);
+  await assert.rejects(add(1, 'too late'), { code: 'STO-E002' });
+  await assert.rejects(local.open(0), { code: 'STO-E002' });
+});
+
 test('caller and engine share no values: a change of one is not seen by the other', async (t) => {
   const { local, engines } = await setUp(t);
   const fields = { content: 'as it was asked', tags: ['one'] };

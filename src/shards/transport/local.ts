@@ -116,20 +116,31 @@ export class LocalShards implements ShardSet {
 
   async open(shard: number): Promise<void> {
     if (this.#state !== 'serving') throw SHUTTING_DOWN;
-    await this.#set.open(this.#options.engineOptions(shard));
+    await this.#change(this.#set.open(this.#options.engineOptions(shard)));
     this.#maintenance.wake();
   }
 
   closeShard(shard: number): Promise<void> {
-    return closeShard(this.#set, this.#maintenance, shard);
+    return this.#change(closeShard(this.#set, this.#maintenance, shard));
   }
 
   async fetch(shard: number): Promise<void> {
-    await this.#options.fetchShard?.(this.#options.engineOptions(shard));
+    await this.#change(this.#options.fetchShard?.(this.#options.engineOptions(shard)));
   }
 
   async prepare(shard: number): Promise<void> {
-    await this.#set.engines.get(shard)?.prepareMove?.();
+    await this.#change(this.#set.engines.get(shard)?.prepareMove?.());
+  }
+
+  /** A bug ends all shards of the thread, as it ends a worker. */
+  async #change(changing: Promise<void> | undefined): Promise<void> {
+    try {
+      await changing;
+    } catch (error) {
+      if (error instanceof EngineError) throw error;
+      this.#broke(error, undefined);
+      throw new EngineError('STO-E002', this.#reason);
+    }
   }
 
   isOpen(shard: number): boolean {
