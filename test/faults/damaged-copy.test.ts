@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { COPY_AGAIN_TIMES_MAX } from '../../src/engine/base/limits.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { Database } from '../../src/engine/log/postgres/database.ts';
 import { LeaseTable } from '../../src/engine/log/postgres/lease-table.ts';
@@ -163,6 +164,28 @@ for (const [name, damage] of DAMAGES)
     assert.deepEqual(told, []);
     await second.close();
   });
+
+test('a disk that damages its copy at every start keeps no shard closed, and health says that it may be failing', async (t) => {
+  const place = await Place.of(t);
+  if (place === undefined) return;
+  let engine = await place.open();
+  const filled = await place.fill(engine);
+  for (let start = 1; start <= COPY_AGAIN_TIMES_MAX + 2; start++) {
+    await engine.abandon();
+    await place.damageState();
+    engine = await place.open();
+    const told = reasonsOf(engine).join('\n');
+    assert.match(told, /filled again from the database/);
+    assert.equal(/may be failing/.test(told), start > COPY_AGAIN_TIMES_MAX, `start ${start}: ${told}`);
+  }
+  await assertWhole(engine, filled);
+  await place.damageRecord(filled.grains[3]!);
+  assert.deepEqual(await unreadable(engine, filled.hashes), ['STO-E001']);
+  for (let turn = 0; turn < 20; turn++) engine.maintain(5);
+  assert.equal(place.leases.isSpoiled(0), false, 'while it serves, it is left as it is');
+  assert.match(reasonsOf(engine).join('\n'), new RegExp(`record ${filled.grains[3]} is quarantined`));
+  await engine.close();
+});
 
 const RUNNING: readonly (readonly [string, Damage])[] = [
   ['a record that is sealed', (place, { grains }) => place.damageRecord(grains[3]!)],

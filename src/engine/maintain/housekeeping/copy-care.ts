@@ -15,6 +15,7 @@ interface Past {
 /** By folder. */
 const pasts = new Map<string, Past>();
 
+const FAILING = `the copy on this disk was damaged more than ${COPY_AGAIN_TIMES_MAX} times: the disk may be failing`;
 const WENT_BACK =
   'the log in the database went back: it was restored to an older state, and lacks changes that this node had. Repeat erasures and revocations of that time';
 
@@ -40,8 +41,10 @@ export class CopyCare {
     this.#copy = copy;
     // The database has it no better. It may be mended by the next open.
     if (!copy.isWhole) this.#giveUp('the database has something of the log damaged');
-    // The shard is opened again in any case: without it, it takes nothing.
-    copy.watchFailure((reason) => void this.#begin({ reason }));
+    // The opening filled the copy again nevertheless.
+    else if ((this.#past()?.times ?? 0) > COPY_AGAIN_TIMES_MAX) this.#giveUp(FAILING);
+    // The shard takes nothing until it is opened again.
+    copy.watchFailure((reason) => this.#note(reason));
   }
 
   /** For the health report: the same text before and after the copy was filled again. */
@@ -61,13 +64,17 @@ export class CopyCare {
 
   /** For a shard that is being opened: what is damaged, if another open mends it. */
   damageIn(store: Pick<Store, 'log'> & Files): string | undefined {
-    return this.#state === 'watching' ? this.#damageOf(store)?.reason : undefined;
+    return this.#copy.isWhole ? this.#damageOf(store)?.reason : undefined;
   }
 
-  /** For a shard whose opening failed, and is closed again: true when the copy is damaged, and the next open mends that. */
+  /**
+   * For a shard whose opening failed, and is closed again: true when the copy is damaged, and the next open mends that. However often the
+   * disk did it: without its shard, a node is of no use.
+   */
   isMendedByOpen(store: Pick<Store, 'log'> & Files): boolean {
-    const damage = this.#state === 'watching' ? this.#damageOf(store) : undefined;
-    if (damage === undefined || !this.#begin(damage)) return false;
+    const damage = this.#copy.isWhole ? this.#damageOf(store) : undefined;
+    if (damage === undefined) return false;
+    this.#note(damage.reason);
     if (damage.kind === 'log') this.#copy.distrust();
     return true;
   }
@@ -90,7 +97,11 @@ export class CopyCare {
     // The database has the file as it is: it is built again from the log.
     if (damage.kind === 'files' && past?.reason === damage.reason) return false;
     if (past !== undefined && performance.now() < past.lastMs + pauseMs(past)) return true;
-    if (!this.#begin(damage)) return false;
+    if (past !== undefined && past.times >= COPY_AGAIN_TIMES_MAX) {
+      this.#giveUp(FAILING);
+      return false;
+    }
+    this.#note(damage.reason);
     this.#running = this.#mend(damage).finally(() => {
       this.#running = undefined;
     });
@@ -122,15 +133,10 @@ export class CopyCare {
     }
   }
 
-  /** Notes the attempt. False when there have been too many: the disk is failing. */
-  #begin({ reason }: Pick<Damage, 'reason'>): boolean {
+  /** The copy is filled again. */
+  #note(reason: string): void {
     const times = (this.#past()?.times ?? 0) + 1;
-    if (times > COPY_AGAIN_TIMES_MAX) {
-      this.#giveUp(`the copy on this disk was damaged ${COPY_AGAIN_TIMES_MAX} times: the disk may be failing`);
-      return false;
-    }
     pasts.set(this.#directory, { times, lastMs: performance.now(), reason });
-    return true;
   }
 
   #past(): Past | undefined {
