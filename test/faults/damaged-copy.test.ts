@@ -83,7 +83,7 @@ class Place {
   async damageRecord(sequence: number): Promise<void> {
     const frame = await this.recordOf(sequence);
     await eventually('the copy has the record', () => readFileSync(this.#dataFile).includes(frame));
-    flip(this.#dataFile, readFileSync(this.#dataFile).indexOf(frame) + frame.length - 5);
+    this.#damageFrame(frame);
   }
 
   async damageState(): Promise<void> {
@@ -91,7 +91,14 @@ class Place {
       (sql) => sql`SELECT frame FROM granary_state WHERE shard = 0 AND key LIKE 'memory/%'`,
     );
     const frame: Buffer = rows[0]?.['frame'];
-    flip(this.#dataFile, readFileSync(this.#dataFile).indexOf(frame) + frame.length - 5);
+    this.#damageFrame(frame);
+  }
+
+  /** Free pages have it too, as it was before. */
+  #damageFrame(frame: Buffer): void {
+    const bytes = readFileSync(this.#dataFile);
+    for (let at = bytes.indexOf(frame); at !== -1; at = bytes.indexOf(frame, at + 1))
+      flip(this.#dataFile, at + frame.length - 5);
   }
 
   damagePage(): void {
