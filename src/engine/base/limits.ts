@@ -333,6 +333,8 @@ export const COPY_AGAIN_MS = 2_000;
 export const COPY_AGAIN_MS_MAX = 120_000;
 export const COPY_AGAIN_FORGOTTEN_MS = 3_600_000;
 export const COPY_AGAIN_TIMES_MAX = 8;
+/** A copy is filled beside the one in use if the disk has room for one of its size, and so much more for other shards meanwhile. */
+export const COPY_BESIDE_ROOM_BYTES = 268_435_456;
 /** A copy that a node filled ahead is opened so long without a check of the pages that it wrote. */
 export const COPY_PAGES_KNOWN_MS = 60_000;
 /** How long a part of an ending server may wait for a store that is away. */

@@ -4,9 +4,10 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } f
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { replaceFile, replaceFileLater, storageError, syncDirectory, syncFile } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
-import { COPY_PAGES_KNOWN_MS } from '../../base/limits.ts';
+import { COPY_BESIDE_ROOM_BYTES, COPY_PAGES_KNOWN_MS } from '../../base/limits.ts';
 import { LogFiller } from '../lmdb/filler.ts';
 import { DATA_FILE } from '../lmdb/preflight.ts';
+import { freeBytes } from '../lmdb/room.ts';
 import type { LogStamp } from '../lmdb/stamp.ts';
 import type { Database } from './database.ts';
 import { ownerNow, type Taken } from './lease.ts';
@@ -137,22 +138,31 @@ async function filledAhead(database: Database, options: CopyOptions): Promise<bo
   return true;
 }
 
+/** `damaged`: in the database. */
+export type FilledBeside = 'filled' | 'damaged' | 'no room';
+
 /**
  * Fills another copy of the log beside the one in `directory`, while the caller has the shard and goes on. The next `fillCopy` takes it
- * in place of that one. Resolves to false, and leaves none, when the database has something damaged. Rejects as `fillCopy`, and when
- * `signal` aborts.
+ * in place of that one. Leaves none when the database has something damaged, or when the disk has no room for both. Rejects as `fillCopy`,
+ * and when `signal` aborts; nothing goes on then.
  */
-export async function fillCopyBeside(database: Database, options: CopyOptions, signal: AbortSignal): Promise<boolean> {
+export async function fillCopyBeside(
+  database: Database,
+  options: CopyOptions,
+  signal: AbortSignal,
+): Promise<FilledBeside> {
   const beside = `${options.directory}${BESIDE_SUFFIX}`;
   const { store, taken } = options;
   rmSync(beside, { recursive: true, force: true });
+  const neededBytes = statSync(join(options.directory, DATA_FILE)).size + COPY_BESIDE_ROOM_BYTES;
+  if (freeBytes(options.directory) < neededBytes) return 'no room';
   let isSettled = false;
   try {
     const own = { ...options, directory: beside, derived: undefined, signal };
     const { paths, isWhole } = await fill(database, own, undefined);
     if (isWhole) await settle(beside, paths, { store, token: taken.token, mark: taken.mark });
     isSettled = isWhole;
-    return isWhole;
+    return isWhole ? 'filled' : 'damaged';
   } finally {
     if (!isSettled) rmSync(beside, { recursive: true, force: true });
   }
@@ -233,6 +243,7 @@ async function fillLog(
 
 function until(signal: AbortSignal, target: LogTarget): LogTarget {
   return {
+    signal,
     putRecords: (records) => {
       signal.throwIfAborted();
       return target.putRecords(records);

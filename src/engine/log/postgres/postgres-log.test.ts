@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { eventually } from '../../../../test/support/eventually.ts';
@@ -8,11 +9,16 @@ import { TcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { TEMPORARY_SUFFIX } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
-import { CHANGES_KEPT_APPENDS, DATABASE_ANSWER_MS, DATABASE_CLOSING_MS } from '../../base/limits.ts';
+import {
+  CHANGES_KEPT_APPENDS,
+  COPY_BESIDE_ROOM_BYTES,
+  DATABASE_ANSWER_MS,
+  DATABASE_CLOSING_MS,
+} from '../../base/limits.ts';
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
 import { logConformance } from '../log.conformance.ts';
 import type { Log } from '../log.ts';
-import { COPY_MARK_FILE, fillCopy, fillCopyAhead, toldWentBack } from './copy.ts';
+import { COPY_MARK_FILE, fillCopy, fillCopyAhead, fillCopyBeside, toldWentBack } from './copy.ts';
 import { Database } from './database.ts';
 import { Lease, ownerNow } from './lease.ts';
 import { LeaseTable } from './lease-table.ts';
@@ -605,4 +611,56 @@ onDatabase('a log whose copy takes no commit is opened again, with a new copy', 
   assert.deepEqual(contentOf(second), wanted);
   await appendSome(second, 23, 40);
   await second.close();
+});
+
+onDatabase('a copy beside the one in use that is given up waits for no answer of the database', async (set, t) => {
+  const { database, folder, url } = set;
+  const proxy = await TcpProxy.to(t, Number(new URL(url).port));
+  const proxied = new URL(url);
+  proxied.port = String(proxy.port);
+  const directory = join(folder, 'a');
+  const shard = await openPostgresShard(directory, stampOf(0), { url: proxied.href, node: 'a', leaseMs: LEASE_MS });
+  await appendSome(shard.log, 1, 20);
+  const { mark: store } = await openStore(database);
+  const taken = (await ownerNow(database, 0))!;
+  const slow = await Database.open(proxied.href);
+  await slow.ask((sql) => sql`SELECT 1`);
+  proxy.blackHole();
+  const ending = new AbortController();
+  const askingForTheOwner = shard.copy.fillAgain(ending.signal);
+  const readingPages = fillCopyBeside(slow, { directory, stamp: stampOf(0), store, taken }, ending.signal);
+  await new Promise((resolve) => setImmediate(resolve));
+  ending.abort();
+  // And not the error of a database that did not answer in time.
+  await assert.rejects(askingForTheOwner, { name: 'AbortError' });
+  await assert.rejects(readingPages, { name: 'AbortError' });
+  assert.deepEqual(readdirSync(folder), ['a']);
+  proxy.heal();
+  await shard.log.close();
+  await slow.close();
+});
+
+onDatabase('a copy is filled beside the one in use only if the disk has room for both', async (set, t) => {
+  const { database, folder, open } = set;
+  const log = await open('a');
+  await appendSome(log, 1, 20);
+  const directory = join(folder, 'a');
+  const { mark: store } = await openStore(database);
+  const options = { directory, stamp: stampOf(0), store, taken: (await ownerNow(database, 0))! };
+  const { signal } = new AbortController();
+  const { bsize } = fs.statfsSync(folder);
+  const bytes = fs.statSync(join(directory, 'data.mdb')).size + COPY_BESIDE_ROOM_BYTES;
+  let bavail = Math.ceil(bytes / bsize) - 1;
+  const disk = t.mock.method(fs, 'statfsSync', () => ({ bavail, bsize }));
+  syncBuiltinESMExports();
+  try {
+    assert.equal(await fillCopyBeside(database, options, signal), 'no room');
+    assert.deepEqual(readdirSync(folder), ['a']);
+    bavail += 1;
+    assert.equal(await fillCopyBeside(database, options, signal), 'filled');
+  } finally {
+    disk.mock.restore();
+    syncBuiltinESMExports();
+  }
+  await log.close();
 });

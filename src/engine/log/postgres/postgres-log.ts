@@ -2,11 +2,20 @@
 // copy, and writes to the database first.
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
+import { unlessAborted } from '../../base/settled-within.ts';
 import { JournaledLog } from '../journaled-log.ts';
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
 import type { LogStamp } from '../lmdb/stamp.ts';
 import type { Log } from '../log.ts';
-import { distrustCopy, doubtFiles, type Filled, fillCopy, fillCopyBeside, toldWentBack } from './copy.ts';
+import {
+  distrustCopy,
+  doubtFiles,
+  type Filled,
+  type FilledBeside,
+  fillCopy,
+  fillCopyBeside,
+  toldWentBack,
+} from './copy.ts';
 import { Database, databaseError } from './database.ts';
 import { readKeySlots } from './key-slots.ts';
 import { StoredKeys } from './key-store.ts';
@@ -42,7 +51,7 @@ export interface OwnCopy {
   /** The next open compares the derived files with those of the database. Rejects with STO-E001. */
   doubtFiles(): Promise<void>;
   /** Fills another one while the owner goes on, which the next open takes in its place. Rejects and resolves as `fillCopyBeside`. */
-  fillAgain(signal: AbortSignal): Promise<boolean>;
+  fillAgain(signal: AbortSignal): Promise<FilledBeside>;
   /** The shard is to be opened again. False when nobody does that. */
   reopen(): boolean;
   /** `watch` is called once when the copy takes no more writes. It is not trusted any more then, and the shard is opened again. */
@@ -160,7 +169,7 @@ function ownCopy(directory: string, { database, lease, stamp, store, filled }: O
     },
     fillAgain: async (signal) => {
       await filled.settled.catch(() => undefined);
-      const taken = await ownerNow(database, stamp.shard);
+      const taken = await unlessAborted(ownerNow(database, stamp.shard), signal);
       if (taken?.token !== lease.taken.token) throw new EngineError('STO-E002', takenAway(stamp.shard));
       return fillCopyBeside(database, { directory, stamp, store, taken }, signal);
     },

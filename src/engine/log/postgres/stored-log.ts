@@ -1,4 +1,5 @@
 // The records and the state of a log in the database, read page by page.
+import { unlessAborted } from '../../base/settled-within.ts';
 import { isWhole } from '../frame.ts';
 import type { Sequence } from '../log.ts';
 import { bytesOf, type Cell, literalOf, numberOf, readRows } from './binary-rows.ts';
@@ -12,6 +13,8 @@ import { PageReader } from './pages.ts';
 export interface LogTarget {
   putRecords(records: Iterable<readonly [sequence: Sequence, frame: Buffer | null]>): Promise<void> | void;
   putState(entries: Iterable<readonly [key: Buffer, frame: Buffer | null]>): Promise<void> | void;
+  /** Ends the reading, which then rejects with its reason, and waits for no answer of the database. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Reads a log in the database, page by page. */
@@ -98,6 +101,7 @@ export class StoredLog {
 
   /** Reads each page while the one before is written. */
   async #pages<P>(first: P, { select, write, placeOf }: Pages<P>): Promise<void> {
+    const { signal } = this.#target;
     const read = (after: P): Promise<readonly Row[]> => {
       const reading = this.#reader.page(
         (database, limit) => readRows(database, select(after, limit)),
@@ -108,7 +112,7 @@ export class StoredLog {
       return reading;
     };
     for (let reading = read(first); ; ) {
-      const rows = await reading;
+      const rows = await (signal === undefined ? reading : unlessAborted(reading, signal));
       const last = rows.at(-1);
       if (last === undefined) return;
       reading = read(placeOf(last[0]));

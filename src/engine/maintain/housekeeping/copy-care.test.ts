@@ -22,7 +22,10 @@ function setUp(t: TestContext, copy: Partial<OwnCopy> = {}) {
     toldWentBack: () => void calls.push('told'),
     distrust: () => void calls.push('distrust'),
     doubtFiles: async () => void calls.push('doubt'),
-    fillAgain: async () => calls.push('fill') > 0,
+    fillAgain: async () => {
+      calls.push('fill');
+      return 'filled';
+    },
     reopen: () => calls.push('reopen') > 0,
     watchFailure: (watch) => {
       failed.tell = watch;
@@ -106,7 +109,7 @@ test('attempts that fail come after longer and longer pauses, and end', async (t
 });
 
 test('a copy is not filled again from a database that has the damage too, nor while the lease is lapsed', async (t) => {
-  const { log, store, calls, care } = setUp(t, { fillAgain: async () => false });
+  const { log, store, calls, care } = setUp(t, { fillAgain: async () => 'damaged' });
   log.damaged = 'record 7 is damaged';
   log.lapsed = 'the lease ended';
   const own = care();
@@ -120,6 +123,16 @@ test('a copy is not filled again from a database that has the damage too, nor wh
   assert.match(own.reasons.join(), /so is what the database has/);
   assert.equal(own.run(store), false);
   assert.equal(own.isMending(store), false);
+});
+
+test('a disk without room for two copies has the first one removed by the next open', async (t) => {
+  const { log, store, calls, care } = setUp(t, { fillAgain: async () => 'no room' });
+  log.damaged = 'record 7 is damaged';
+  const own = care();
+  assert.equal(own.run(store), true);
+  await settled();
+  assert.deepEqual(calls, ['distrust', 'reopen']);
+  assert.equal(own.isMending(store), true);
 });
 
 test('a copy that came from a damaged database when it was opened is not filled again', (t) => {

@@ -121,7 +121,8 @@ export class CopyCare {
       else {
         // After a crash, too.
         this.#copy.distrust();
-        if (!(await this.#copy.fillAgain(this.#ending.signal))) {
+        // Without room for both, the next open removes this one and fills another.
+        if ((await this.#copy.fillAgain(this.#ending.signal)) === 'damaged') {
           this.#giveUp('the copy of the log on this disk is damaged, and so is what the database has');
           return;
         }
