@@ -259,63 +259,71 @@ test('a record that the database has damaged too is quarantined, and the copy is
   await second.close();
 });
 
-test('a node whose disk damages records goes on, refuses nothing, and logs it once', async (t) => {
-  const found = await testDatabase(t);
-  if (found === undefined) return;
-  const directory = join(temporaryDirectory(t), 'a');
-  const key = `gr_${'ab'.repeat(32)}`;
-  const started = await startServerProcess({
-    directory,
-    flags: ['--shards', '1', '--workers', '1', '--node-listen', '127.0.0.1:0', '--store-lease-ms', '4000'],
-    env: { GRANARY_STORE: found.url, GRANARY_MASTER_KEY: 'c0ffee0123456789'.repeat(4), GRANARY_BOOTSTRAP_KEY: key },
-  });
-  const server = { ...started, key };
-  t.after(() => server.kill());
-  const add = (i: number) =>
-    ask(server, 'POST', '/memories/default/add', {
-      grain_type: 'belief',
-      fields: { subject: `s${i}`, relation: 'is', object: `thing ${i}` },
+const SERVERS: readonly (readonly [string, readonly string[], RegExp])[] = [
+  [
+    'a node of several',
+    ['--node-listen', '127.0.0.1:0'],
+    /this node has taken a shard[\s\S]*this node has taken a shard/,
+  ],
+  ['the only node', [], /the shard was opened again from the database/],
+];
+
+for (const [name, flags, isFilledAgain] of SERVERS)
+  test(`${name} whose disk damages records goes on, refuses nothing, and logs it once`, async (t) => {
+    const found = await testDatabase(t);
+    if (found === undefined) return;
+    const directory = join(temporaryDirectory(t), 'a');
+    const key = `gr_${'ab'.repeat(32)}`;
+    const started = await startServerProcess({
+      directory,
+      flags: ['--shards', '1', '--workers', '1', '--store-lease-ms', '4000', ...flags],
+      env: { GRANARY_STORE: found.url, GRANARY_MASTER_KEY: 'c0ffee0123456789'.repeat(4), GRANARY_BOOTSTRAP_KEY: key },
     });
-  await eventually('the node has its shard', async () => (await add(0)).status < 300);
-  const hashes: string[] = [];
-  for (let i = 1; i <= GRAINS; i++) hashes.push((await add(i)).body.blob_hash);
-  const database = await Database.open(found.url);
-  t.after(() => database.close());
-  const rows = await database.ask(
-    (sql) => sql`SELECT frame FROM granary_records WHERE shard = 0 ORDER BY length(frame) DESC LIMIT ${GRAINS}`,
-  );
-  const frames = rows.map((row) => row['frame'] as Buffer);
-  assert.equal(frames.length, GRAINS);
-  const path = join(directory, 'shard-0', 'log', 'data.mdb');
-  await eventually('the copy has the records', () => frames.every((frame) => readFileSync(path).includes(frame)));
-  for (const frame of frames) flip(path, readFileSync(path).indexOf(frame) + frame.length - 5);
-  let isOver = false;
-  const refused: unknown[] = [];
-  const load = (async () => {
-    for (let i = 1_000; !isOver; i++) {
-      const { status, body } = await add(i);
-      if (status >= 300) refused.push(body);
-      else hashes.push(body.blob_hash);
-    }
-  })();
-  const get = (hash: string) => ask(server, 'GET', `/memories/default/grains/${hash}`);
-  const isAllThere = async () =>
-    (await Promise.all(hashes.slice(0, GRAINS).map(get))).every(({ status }) => status === 200);
-  // Grains that were opened before are in memory still.
-  await ask(server, 'POST', '/memories/default/app/exec', { command: 'verify', args: {} });
-  await eventually('the copy was filled again', () =>
-    /this node has taken a shard[\s\S]*this node has taken a shard/.test(server.output()),
-  );
-  await eventually('all grains are there', isAllThere);
-  isOver = true;
-  await load;
-  assert.deepEqual(refused, []);
-  const verified = await ask(server, 'POST', '/memories/default/app/exec', { command: 'verify', args: {} });
-  assert.equal(verified.body.result?.finding_count, 0, JSON.stringify(verified.body));
-  const chain = await ask(server, 'POST', '/memories/default/app/exec', { command: 'verify_audit_chain', args: {} });
-  assert.equal(chain.body.result?.valid, true);
-  for (const hash of hashes) assert.equal((await get(hash)).status, 200);
-  await eventually('it is logged', () => /filled again from the database/.test(server.output()));
-  assert.equal(server.output().match(/filled again from the database/g)?.length, 1);
-  assert.equal(await server.stop(), 0);
-});
+    const server = { ...started, key };
+    t.after(() => server.kill());
+    const add = (i: number) =>
+      ask(server, 'POST', '/memories/default/add', {
+        grain_type: 'belief',
+        fields: { subject: `s${i}`, relation: 'is', object: `thing ${i}` },
+      });
+    await eventually('the node has its shard', async () => (await add(0)).status < 300);
+    const hashes: string[] = [];
+    for (let i = 1; i <= GRAINS; i++) hashes.push((await add(i)).body.blob_hash);
+    const database = await Database.open(found.url);
+    t.after(() => database.close());
+    const rows = await database.ask(
+      (sql) => sql`SELECT frame FROM granary_records WHERE shard = 0 ORDER BY length(frame) DESC LIMIT ${GRAINS}`,
+    );
+    const frames = rows.map((row) => row['frame'] as Buffer);
+    assert.equal(frames.length, GRAINS);
+    const path = join(directory, 'shard-0', 'log', 'data.mdb');
+    await eventually('the copy has the records', () => frames.every((frame) => readFileSync(path).includes(frame)));
+    for (const frame of frames) flip(path, readFileSync(path).indexOf(frame) + frame.length - 5);
+    let isOver = false;
+    const refused: unknown[] = [];
+    const load = (async () => {
+      for (let i = 1_000; !isOver; i++) {
+        const { status, body } = await add(i);
+        if (status >= 300) refused.push(body);
+        else hashes.push(body.blob_hash);
+      }
+    })();
+    const get = (hash: string) => ask(server, 'GET', `/memories/default/grains/${hash}`);
+    const isAllThere = async () =>
+      (await Promise.all(hashes.slice(0, GRAINS).map(get))).every(({ status }) => status === 200);
+    // Grains that were opened before are in memory still.
+    await ask(server, 'POST', '/memories/default/app/exec', { command: 'verify', args: {} });
+    await eventually('the copy was filled again', () => isFilledAgain.test(server.output()));
+    await eventually('all grains are there', isAllThere);
+    isOver = true;
+    await load;
+    assert.deepEqual(refused, []);
+    const verified = await ask(server, 'POST', '/memories/default/app/exec', { command: 'verify', args: {} });
+    assert.equal(verified.body.result?.finding_count, 0, JSON.stringify(verified.body));
+    const chain = await ask(server, 'POST', '/memories/default/app/exec', { command: 'verify_audit_chain', args: {} });
+    assert.equal(chain.body.result?.valid, true);
+    for (const hash of hashes) assert.equal((await get(hash)).status, 200);
+    await eventually('it is logged', () => /filled again from the database/.test(server.output()));
+    assert.equal(server.output().match(/filled again from the database/g)?.length, 1);
+    assert.equal(await server.stop(), 0);
+  });

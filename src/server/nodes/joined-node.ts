@@ -12,7 +12,7 @@ import { Ownership, type OwnershipOptions } from '../../shards/nodes/ownership.t
 import { RoutedShard } from '../../shards/nodes/routed-shard.ts';
 import { METHODS } from '../../shards/protocol.ts';
 import type { RawShardCaller } from '../../shards/transport/client.ts';
-import type { ShardSet } from '../../shards/transport/shard-set.ts';
+import { calledBy, type ShardSet } from '../../shards/transport/shard-set.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
 import { hostPortText, parseHostPort } from '../host-port.ts';
 import { CODECS } from '../operations/codecs.ts';
@@ -194,16 +194,7 @@ function closeAll(peers: Iterable<Peer>): void {
 
 function sharedBy(pool: ShardSet, callers: readonly RawShardCaller[]): ShardSet {
   return {
-    shards: pool.shards,
-    caller: (shard) => callers[shard]!,
-    open: (shard) => pool.open(shard),
-    closeShard: (shard) => pool.closeShard(shard),
-    fetch: (shard) => pool.fetch(shard),
-    prepare: (shard) => pool.prepare(shard),
-    isOpen: (shard) => pool.isOpen(shard),
-    flush: () => pool.flush(),
-    health: () => pool.health(),
-    loads: () => pool.loads(),
+    ...calledBy(pool, callers),
     // Calls of other nodes go on, and its own are drained by the routes when the node ends.
     drain: () => Promise.resolve(true),
     close: () => Promise.resolve(),

@@ -32,8 +32,8 @@ export interface StoredShards {
   readonly lapsed: (shard: number) => string | undefined;
   /** The thread of the shard has ended. */
   readonly ended: (shard: number) => void;
-  /** Opens shards again whose logs take nothing any more. Returns a function that stops it. */
-  readonly watch: (shards: Pick<ShardSet, 'shards' | 'open' | 'closeShard' | 'isOpen'>) => () => void;
+  /** Opens shards again whose logs take nothing any more. Calls of the set that it returns wait meanwhile. */
+  readonly serve: (shards: ShardSet) => { readonly set: ShardSet; readonly stop: () => void };
 }
 
 /** Opens the keys of the deployment, which are durable when it resolves. */

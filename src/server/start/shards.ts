@@ -75,8 +75,10 @@ export async function startShards(
         onEnded: stored?.ended,
       });
   lifecycle.opened('shards', () => pool.close(), { isBounded: true });
-  if (stored !== undefined && opens === 'all') lifecycle.opened('watch over shards', stored.watch(pool));
-  return pool;
+  if (stored === undefined || opens === 'asked') return pool;
+  const { set, stop } = stored.serve(pool);
+  lifecycle.opened('watch over shards', stop);
+  return set;
 }
 
 /** Puts what an earlier server left in the write-ahead files into the logs, and takes the files. */

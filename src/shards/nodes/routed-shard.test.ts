@@ -92,7 +92,12 @@ test('a call whose connection broke is sent again if it can do no harm, a few ti
 
 test('a call waits as long as its deadline and the move allow', async () => {
   const routed = new RoutedShard(3, { movesMs: 20 });
-  const late = { code: 'STO-E002', retryable: true, retryAfterSeconds: 1, message: /shard 3 moves to another node/ };
+  const late = {
+    code: 'STO-E002',
+    retryable: true,
+    retryAfterSeconds: 1,
+    message: /shard 3 moves to another node, or is opened again/,
+  };
   await assert.rejects(ask(routed.caller, 'x'), late);
   const patient = new RoutedShard(3);
   await assert.rejects(ask(patient.caller, 'x', { ...CONTEXT, deadlineMs: steadyMs(systemClock) + 20 }), late);

@@ -1,6 +1,6 @@
 // One shard of a deployment with several nodes, wherever it is: in this process, on another node, or between two.
 //
-// While the shard moves, its calls wait, and go to the new owner. A node that gets a call for a shard that it does not have
+// While the shard moves or is opened again, its calls wait, and go to the new owner. A node that gets a call for a shard that it does not have
 // says so before anything of the call runs, and the call is sent again where the shard is by then. A call whose connection broke
 // may have run: it is sent again if it changes nothing, or if the shard keeps its answer under an idempotency key.
 import { steadyMs, systemClock } from '../../engine/base/clock.ts';
@@ -137,7 +137,7 @@ export class RoutedShard {
   /** Resolves when there is another route. Rejects with STO-E002 at `untilMs`, and with LIM-E001 when too many wait. */
   async #nextRoute(untilMs: number): Promise<void> {
     if (this.#waiting >= HELD_CALLS_MAX)
-      throw new EngineError('LIM-E001', `too many calls wait for shard ${this.shard}, which moves to another node`);
+      throw new EngineError('LIM-E001', `too many calls wait for shard ${this.shard}, which moves or is opened again`);
     this.#waiting += 1;
     try {
       await this.#pause(Math.max(0, untilMs - steadyMs(systemClock)));
@@ -166,7 +166,9 @@ export class RoutedShard {
   }
 
   #moving(): EngineError {
-    return new EngineError('STO-E002', `shard ${this.shard} moves to another node`, { retryAfterSeconds: 1 });
+    return new EngineError('STO-E002', `shard ${this.shard} moves to another node, or is opened again`, {
+      retryAfterSeconds: 1,
+    });
   }
 }
 

@@ -31,6 +31,24 @@ export interface ShardSet {
   close(deadlineMs?: number): Promise<void>;
 }
 
+/** The same set, whose calls go through `callers`, by shard. */
+export function calledBy(set: ShardSet, callers: readonly RawShardCaller[]): ShardSet {
+  return {
+    shards: set.shards,
+    caller: (shard) => callers[shard]!,
+    open: (shard) => set.open(shard),
+    closeShard: (shard) => set.closeShard(shard),
+    fetch: (shard) => set.fetch(shard),
+    prepare: (shard) => set.prepare(shard),
+    isOpen: (shard) => set.isOpen(shard),
+    flush: () => set.flush(),
+    health: () => set.health(),
+    loads: () => set.loads(),
+    drain: (deadlineMs) => set.drain(deadlineMs),
+    close: (deadlineMs) => set.close(deadlineMs),
+  };
+}
+
 /** The server of a number of shards: a worker thread, or the calling thread. */
 export interface WorkerHealth {
   readonly worker: number;
