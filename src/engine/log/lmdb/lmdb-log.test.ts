@@ -217,6 +217,24 @@ test('on a full disk appends are STO-E001, reads go on, and appends work again w
   await again.close();
 });
 
+test('a disk that does not say how much is free takes no append, and the log goes on', async (t) => {
+  const log = openLmdbLog(temporaryDirectory(t), { stamp });
+  const failing = t.mock.method(fs, 'statfsSync', () => {
+    throw Object.assign(new Error('EIO: on purpose'), { code: 'EIO', errno: -5, syscall: 'statfs' });
+  });
+  syncBuiltinESMExports();
+  try {
+    assert.throws(() => log.checkRoom(1), storageFailure(/EIO: on purpose/));
+    await assert.rejects(log.append({ records: [Buffer.alloc(300)] }), storageFailure(/EIO: on purpose/));
+  } finally {
+    failing.mock.restore();
+    syncBuiltinESMExports();
+  }
+  assert.equal(log.poisoned, undefined);
+  assert.equal(await log.append({ records: [Buffer.alloc(300)] }), 1);
+  await log.close();
+});
+
 test('the folder of a log may have a dot in its name', async (t) => {
   const directory = join(temporaryDirectory(t), 'data.dir');
   mkdirSync(directory);

@@ -193,8 +193,17 @@ class LmdbEnvironmentLog extends LmdbReads implements LmdbLog {
   }
 
   checkRoom(bytes: number): void {
-    if (this.#room.holds(bytes)) return;
+    if (this.#isRoomFor(bytes)) return;
     throw this.#noRoom('the disk is full', bytes, true);
+  }
+
+  /** A disk that does not say it takes nothing now, and nothing was written. */
+  #isRoomFor(bytes: number): boolean {
+    try {
+      return this.#room.holds(bytes);
+    } catch (error) {
+      throw storageError(`the free bytes around ${this.directory} cannot be read`, error);
+    }
   }
 
   #noRoom(reason: string, bytes: number, isCounted: boolean): EngineError {
