@@ -231,11 +231,11 @@ const SETTLE_MS_MAX = 60_000;
  * Waits until the server has sealed and merged everything, confirmed by `looks` checks in a row. Resolves to the
  * seconds it took, without the confirmation.
  */
-export async function settled(server: Target, looks = IDLE_LOOKS): Promise<number> {
+export async function settled(server: Target, looks = IDLE_LOOKS, msMax = SETTLE_MS_MAX): Promise<number> {
   const start = performance.now();
   let quiet = 0;
   let lastBusy = start;
-  for (let before = await server.cpu(); quiet < looks && performance.now() - start < SETTLE_MS_MAX; ) {
+  for (let before = await server.cpu(); quiet < looks && performance.now() - start < msMax; ) {
     await new Promise((resolve) => setTimeout(resolve, IDLE_LOOK_MS));
     const after = await server.cpu();
     const spentUs = before === undefined || after === undefined ? 0 : totalOf(spentBetween(before, after));

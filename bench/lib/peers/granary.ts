@@ -16,6 +16,8 @@ import { processCpuUs, snapshotOf } from '../thread-cpu.ts';
 import { type Peer, type PeerKind, type PeerServer, timed } from './peer.ts';
 
 const MEMORY = 'peer';
+/** Merges of a million rows. */
+const MERGE_MS_MAX = 1_200_000;
 
 export const granaryKind: PeerKind = {
   start: startGranary,
@@ -77,7 +79,7 @@ async function openGranary(address: string): Promise<Peer> {
         await flushed(server, [MEMORY]);
         await embedded(server, [MEMORY]);
       });
-      return untilEmbedded + (await settled(server));
+      return untilEmbedded + (await settled(server, undefined, MERGE_MS_MAX));
     },
     async search(query, vector, limit) {
       const message = RecallRequest.fromPartial({ query, embedding: Array.from(vector), limit });

@@ -9,9 +9,9 @@ import { installedPeers } from './installed.ts';
 import { PEERS, type Peer, type PeerName, type PeerRow, timed } from './peer.ts';
 import type { PeerTask } from './peer-client.ts';
 
-/** A question of function words finds nothing while the newest rows have no vectors. */
-const EMPTY_MAX = 3;
-const EMPTY_SHARE_MAX = 0.05;
+/** A question of function words (1 of 20) finds nothing while Granary has vectors for few rows, and ranks by words alone. */
+const EMPTY_MAX = 5;
+const EMPTY_SHARE_MAX = 0.2;
 
 const [name = '', place = '', seed = ''] = process.argv.slice(2);
 const kind = { ...installedPeers(), granary: granaryKind }[name as PeerName];
