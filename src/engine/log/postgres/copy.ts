@@ -91,9 +91,9 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
   const wentBack = textOf(wentBackFile(directory)) === store;
   const before = readMark(directory);
   const isKnown = before?.token === taken.token - 1 && before.areFilesDoubted !== true;
-  if (kept === undefined || !isKnown) await deleteDerived(database, options, 'bytes');
+  if (kept === undefined || !isKnown) await deleteDerivedBeside(kept, database, options, 'bytes');
   // They were compared when they were fetched, and names are given once.
-  else if (before.isAhead === true) await deleteDerived(database, options, 'names');
+  else if (before.isAhead === true) await deleteDerivedBeside(kept, database, options, 'names');
   const { records, paths, isWhole } = await fill(database, options, kept);
   // The database, or the way from it, may have damaged it, and may be mended: the copy is filled from the start the next time.
   if (!isWhole) distrustCopy(directory);
@@ -125,7 +125,7 @@ async function filledAhead(database: Database, options: CopyOptions): Promise<bo
   const isKnown =
     kept !== undefined && before?.isAhead === true && before.token === taken.token && before.areFilesDoubted !== true;
   // Until the end, the copy is that of the mark before, and some changes are in it already.
-  await deleteDerived(database, options, isKnown ? 'names' : 'bytes');
+  await deleteDerivedBeside(kept, database, options, isKnown ? 'names' : 'bytes');
   const { paths, isWhole } = await fill(database, options, kept);
   if (since !== undefined) {
     // The owner says how far it prunes before it does so.
@@ -351,6 +351,19 @@ interface OfAppend {
   readonly mark: Owner;
   readonly appends: number;
   readonly taken: Taken;
+}
+
+/** Closes the copy when it rejects: nothing is left open then. */
+async function deleteDerivedBeside(
+  kept: LogFiller | undefined,
+  ...given: Parameters<typeof deleteDerived>
+): Promise<void> {
+  try {
+    await deleteDerived(...given);
+  } catch (error) {
+    await kept?.close();
+    throw error;
+  }
 }
 
 /** Keeps files that the database has too: of the same name and size, and of the same `bytes`. */

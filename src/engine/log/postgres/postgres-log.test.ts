@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import fs, { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
@@ -251,6 +260,42 @@ onDatabase('a copy that is distrusted before it is durable stays so', async ({ d
   assert.equal(existsSync(join(directory, COPY_MARK_FILE)), false);
   assert.equal((await fill(database, folder, 'b')).isKept, false);
 });
+
+onDatabase('a copy is closed again when its files cannot be compared', async ({ database, folder, open }, t) => {
+  if (process.platform !== 'linux') return t.skip('open files are read from /proc');
+  const stamp = stampOf(0);
+  const { mark: store } = await openStore(database);
+  const derived = join(folder, 'shard');
+  const directory = join(derived, 'log');
+  const log = await open('a');
+  await appendSome(log, 1, 5);
+  const taken = (await ownerNow(database, 0))!;
+  const options = { directory, stamp, store, taken, derived };
+  await fillCopyAhead(database, options);
+  await log.close();
+  // One is asked for the owner, and the next for the files.
+  const ask = database.ask.bind(database);
+  for (const fillAs of [fillCopyAhead, fillCopy]) {
+    let asked = 0;
+    const failing = t.mock.method(database, 'ask', (...given: Parameters<typeof ask>) => {
+      asked += 1;
+      return asked === 2 ? Promise.reject(new Error('gone')) : ask(...given);
+    });
+    await assert.rejects(fillAs(database, options), /gone/);
+    failing.mock.restore();
+    const files = readdirSync('/proc/self/fd').filter((fd) => linkOf(fd).startsWith(directory));
+    assert.deepEqual(files, [], fillAs.name);
+  }
+});
+
+function linkOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    // It was that of the listing.
+    return '';
+  }
+}
 
 onDatabase('a filling that broke off before the files came is no sign that the database went back', async (set) => {
   const { database, folder, open } = set;
