@@ -3,6 +3,7 @@
 import type { Embedder } from '../../src/embed/embedder.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { DEFAULT_BACKEND } from '../../src/server/embedding/backends.ts';
+import { letHeapsGrow } from '../../src/server/heap-growth.ts';
 import { readyLine, startServer } from '../../src/server/main.ts';
 import { embedderOver, openEncoder } from './embedder.ts';
 import type { EmbedderOptions } from './server.ts';
@@ -21,3 +22,4 @@ const server = await startServer(config, {
 await opening;
 process.once('SIGTERM', () => void server.close());
 process.stdout.write(readyLine(server));
+letHeapsGrow();
