@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { EngineError } from '../src/engine/base/errors.ts';
 import type { CallContext } from '../src/engine/calls/context.ts';
-import { Engine } from '../src/engine/engine.ts';
+import type { Engine } from '../src/engine/engine.ts';
+import { openEngine } from '../src/engine/open.ts';
 import { OPERATIONS } from '../src/server/operations/table.ts';
 import { type Input, MEMORY_ROWS, type MemoryMethod } from '../src/shards/protocol.ts';
 import { GrpcClient } from './conformance/grpc-client.ts';
@@ -31,7 +32,7 @@ describe('on a shard', () => {
   let engine: Engine;
   let nowMs = 1_760_000_000_000;
   const open = () =>
-    Engine.open({
+    openEngine({
       directory: join(directory, 'shard-0'),
       keysDirectory: join(directory, 'keys', 'shard-0'),
       shard: 0,

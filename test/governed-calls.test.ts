@@ -13,7 +13,8 @@ import type { MemoryCalls } from '../src/engine/calls/calls.ts';
 import type { CallContext } from '../src/engine/calls/context.ts';
 import type { RecallQuery } from '../src/engine/calls/recall.ts';
 import { THREAD_TAG } from '../src/engine/calls/session.ts';
-import { Engine } from '../src/engine/engine.ts';
+import type { Engine } from '../src/engine/engine.ts';
+import { openEngine } from '../src/engine/open.ts';
 import { CALL_ROWS, type Input, type MethodsWith } from '../src/shards/protocol.ts';
 
 const CANARY = 'quetzalcoatl';
@@ -239,7 +240,7 @@ for (const [at, how] of HOW.entries())
     const ask = (method: MethodName, input: unknown) => askAs(here, method, input);
 
     before(async () => {
-      engine = await Engine.open({
+      engine = await openEngine({
         directory: join(directory, 'shard-0'),
         keysDirectory: join(directory, 'keys', 'shard-0'),
         shard: 0,

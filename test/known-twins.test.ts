@@ -8,10 +8,11 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import type { AddOutcome } from '../src/engine/calls/grain.ts';
 import type { MemorySettings } from '../src/engine/calls/memory.ts';
-import { Engine } from '../src/engine/engine.ts';
+import type { Engine } from '../src/engine/engine.ts';
 import { decodeAuditBody } from '../src/engine/govern/trail/audit-codec.ts';
 import { CorruptRecord } from '../src/engine/log/log.ts';
 import { MemoryLog, MemoryLogStore } from '../src/engine/log/memory.ts';
+import { openEngine } from '../src/engine/open.ts';
 import { nameAtHome, parseName } from '../src/engine/record/grain-name.ts';
 import { decodeRecord } from '../src/engine/record/record-codec.ts';
 import type { RouterContext } from '../src/shards/gather/fan.ts';
@@ -60,7 +61,7 @@ before(async () => {
   root = mkdtempSync(join(tmpdir(), 'granary-known-twins-'));
   engines = await Promise.all(
     Array.from({ length: SHARDS }, (_, shard) =>
-      Engine.open({
+      openEngine({
         directory: join(root, `shard-${shard}`),
         keysDirectory: join(root, 'keys', `shard-${shard}`),
         shard,

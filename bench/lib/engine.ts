@@ -4,8 +4,9 @@ import { EngineError } from '../../src/engine/base/errors.ts';
 import type { CallContext } from '../../src/engine/calls/context.ts';
 import type { AddItem } from '../../src/engine/calls/grain.ts';
 import type { MemorySettings } from '../../src/engine/calls/memory.ts';
-import { Engine } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import { takeOwnership } from '../../src/engine/log/wal/owner.ts';
+import { openEngine } from '../../src/engine/open.ts';
 import { Maintenance } from '../../src/shards/transport/maintenance.ts';
 import { SealThread } from '../../src/shards/transport/seal-client.ts';
 
@@ -35,7 +36,7 @@ export async function openShard(
     throw error;
   };
   const wal = join(folder, 'wal');
-  const engine = await Engine.open({
+  const engine = await openEngine({
     directory: join(folder, 'shard-0'),
     keysDirectory: join(folder, 'keys', 'shard-0'),
     shard: 0,

@@ -7,8 +7,9 @@ import { after, before, beforeEach, test } from 'node:test';
 import { eventually } from '../../test/support/eventually.ts';
 import { AGENTS_SEEN_MAX, TRUST_PAGE_POINTS, TRUST_PAGES, TRUST_POINTS_MAX } from './base/limits.ts';
 import type { CallContext } from './calls/context.ts';
-import { Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { trustPoints } from './govern/agents/trust.ts';
+import { openEngine } from './open.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'granary-agents-'));
 let nowMs = 1_760_000_000_000;
@@ -18,7 +19,7 @@ let owner: CallContext;
 let agent: CallContext;
 
 const open = () =>
-  Engine.open({
+  openEngine({
     directory: join(directory, 'shard-0'),
     keysDirectory: join(directory, 'keys', 'shard-0'),
     shard: 0,

@@ -8,10 +8,11 @@ import { EngineError, type ErrorCode } from './base/errors.ts';
 import type { CallContext } from './calls/context.ts';
 import type { ConsentItem } from './calls/govern.ts';
 import type { MemorySettings } from './calls/memory.ts';
-import { Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
 import type { JsonObject, JsonValue } from './grain/api/json-value.ts';
 import { encodeGrain } from './grain/codec/blob.ts';
 import type { ValueMap } from './grain/value.ts';
+import { openEngine } from './open.ts';
 
 const NOW_MS = 1_760_000_000_000;
 const TEXT = 'a story about a person who never agreed to anything';
@@ -28,7 +29,7 @@ const settings: MemorySettings = {
 
 async function opened(t: TestContext, overrides: JsonObject = { 'consent.mode': 'opt_in' }) {
   const directory = mkdtempSync(join(tmpdir(), 'granary-consent-'));
-  const engine = await Engine.open({
+  const engine = await openEngine({
     directory: join(directory, 'shard-0'),
     keysDirectory: join(directory, 'keys', 'shard-0'),
     shard: 0,

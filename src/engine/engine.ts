@@ -1,18 +1,7 @@
 // The entry point of one shard's engine. Reads answer synchronously from published state, writes queue into groups,
 // long calls run in slices. `shards/` calls it, from a worker thread or directly.
-import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import { type Clock, systemClock } from './base/clock.ts';
-import { makeFolder } from './base/durable-file.ts';
 import { EngineError } from './base/errors.ts';
-import {
-  DATABASE_CLOSING_MS,
-  MOVE_PREPARED_MS,
-  MOVE_UPLOAD_MS,
-  OPENED_CACHE_BYTES,
-  REPLAY_TURN_MS,
-  UPLOAD_CLOSE_MS,
-} from './base/limits.ts';
+import { DATABASE_CLOSING_MS, MOVE_PREPARED_MS, MOVE_UPLOAD_MS, UPLOAD_CLOSE_MS } from './base/limits.ts';
 import { isSettledWithin } from './base/settled-within.ts';
 import {
   CALL_ROWS,
@@ -30,85 +19,46 @@ import { agentsOf } from './govern/agents/agents.ts';
 import { refuseAccessToMemory, refuseDeactivated } from './govern/decide.ts';
 import { SYSTEM_ACTOR } from './govern/trail/audit.ts';
 import { CorruptBlock } from './index/files/section.ts';
-import { HeapBudget } from './index/heap-budget.ts';
 import type { Sealer } from './index/sealing.ts';
-import { ShardIndex } from './index/shard-index.ts';
-import { VectorIndex } from './index/vectors/vector-index.ts';
-import type { Buckets } from './keys/buckets.ts';
-import { KeyStore } from './keys/key-store.ts';
-import { MasterKey } from './keys/master-key.ts';
-import { FixedRecordsLog } from './log/fixed-records.ts';
-import { FORMAT_VERSION, OLDEST_FORMAT } from './log/format.ts';
-import type { Log } from './log/log.ts';
-import type { DatabaseOptions } from './log/postgres/postgres-log.ts';
-import type { WriteAheadOptions } from './log/wal/write-ahead.ts';
 import type { Door } from './maintain/compliance/door.ts';
 import type { CopyCare } from './maintain/housekeeping/copy-care.ts';
-import { fetchMissing, uploadsOf, VECTORS_FOLDER } from './maintain/housekeeping/downloads.ts';
 import { Housekeeper } from './maintain/housekeeping/housekeeper.ts';
 import type { RebuildServices } from './maintain/housekeeping/rebuild.ts';
 import { Repairs } from './maintain/housekeeping/repairs.ts';
-import { replayAfter } from './maintain/housekeeping/replay.ts';
-import { liveSegmentsDirectory } from './maintain/housekeeping/segments-directory.ts';
 import { inSlices } from './maintain/housekeeping/slices.ts';
-import { openStored, stampOf } from './maintain/housekeeping/stored.ts';
 import { shardHealth } from './maintain/reports/health.ts';
 import { audited, auditRefusedRead, isAudited } from './read-audit.ts';
 import { type AtOnce, readCalls, recordCalls } from './reads.ts';
-import { isAuditRecord } from './record/record.ts';
-import { indexKeys } from './store/index-keys.ts';
-import { OpenedCache } from './store/opened-cache.ts';
-import { Store } from './store/store.ts';
+import type { Store } from './store/store.ts';
 import { expireGoals } from './write/expire-goals.ts';
 import { damagedMemory, WriteQueue } from './write/queue.ts';
 import { writeTrail } from './write/write-trail.ts';
 import { type EngineWrites, writeCalls } from './writes.ts';
 
-export { FORMAT_VERSION, OLDEST_FORMAT };
-
-export interface EngineOptions {
+export interface RunOptions {
   /** The shard's data folder, with the LMDB environment and the segments. */
   readonly directory: string;
-  readonly keysDirectory: string;
   readonly shard: number;
-  readonly shards: number;
-  /** Raw master keys, 32 bytes each, the current one first. */
-  readonly masterKeys: readonly Uint8Array[];
-  /** Maximum bytes of decoded index structures and blocks. */
-  readonly indexHeapBytes: number;
-  /** Maximum bytes of opened grains among them; 0: none are kept. Absent: OPENED_CACHE_BYTES. */
-  readonly openedCacheBytes?: number | undefined;
-  /** Maximum bytes of vectors on the heap. Above it the least recently used memories are evicted. Absent: VECTOR_HEAP_BYTES. */
-  readonly vectorHeapBytes?: number | undefined;
-  readonly clock?: Clock | undefined;
-  /** The write-ahead files of the worker that opens the shard. Absent: each append is a transaction of LMDB. */
-  readonly writeAhead?: WriteAheadOptions | undefined;
-  /** The database that holds the shard, in place of files. It must have been migrated. */
-  readonly database?: DatabaseOptions | undefined;
-  /** True while the thread of the engine has nothing to do but a single write: then it may wait for the disk. */
-  readonly isAlone?: (() => boolean) | undefined;
   /** Called between two groups of writes: requests that have arrived meanwhile may run. */
   readonly betweenGroups?: (() => void) | undefined;
   /** Writes the segments of large tails in another thread. */
   readonly sealer?: Sealer | undefined;
-  /** Replaces the LMDB store (simulator). */
-  readonly log?: Log | undefined;
-  /** Gets the log of the disk or of the database, and returns the one to use: for tests that inject faults. */
-  readonly wrapLog?: ((log: Log) => Log) | undefined;
   /** Grains in the tail at which a seal begins; tests lower it. */
   readonly sealGrains?: number | undefined;
-  /** Vectors in no file at which they are sealed; tests lower it. */
-  readonly sealVectors?: number | undefined;
   /** Called with an error that only a bug or a broken disk can cause. The engine refuses all calls afterwards. */
   readonly onFatal?: ((error: unknown) => void) | undefined;
 }
 
+/** The parts of an open shard that its engine works on. */
+export interface OpenShard {
+  readonly store: Store;
+  readonly openIndex: RebuildServices['openIndex'];
+  /** Of a shard in a database. */
+  readonly care: CopyCare | undefined;
+}
+
 /** Changes that a call may make although its caller is a deactivated agent. */
 const NOTES: ReadonlySet<string> = new Set(['nothing', 'trail', 'idempotency']);
-/** The embedder of a memory until one is known. It has made no vectors, so any existing vectors are used. */
-const NO_EMBEDDER = { name: 'none', dimensions: 1 };
-
-type OpenIndex = RebuildServices['openIndex'];
 
 export class Engine {
   readonly store: Store;
@@ -124,11 +74,8 @@ export class Engine {
   #preparedMs = Number.NEGATIVE_INFINITY;
   #fatal: EngineError | undefined;
 
-  private constructor(
-    store: Store,
-    options: EngineOptions,
-    { openIndex, care }: { readonly openIndex: OpenIndex; readonly care: CopyCare | undefined },
-  ) {
+  /** Calls may come once the log's end is replayed: `openEngine`. */
+  constructor({ store, openIndex, care }: OpenShard, options: RunOptions) {
     this.store = store;
     this.#care = care;
     const fatal = (error: unknown): void => {
@@ -169,96 +116,6 @@ export class Engine {
       write: (method, context, input) => this.write(method, context, input),
     };
     this.#writes = writeCalls({ ...this.#rebuildServices, shard: options.shard, door });
-  }
-
-  /**
-   * Opens the shard from disk or from its database: log, keys, segments, then replays the log's end into the tails. Throws
-   * STO-E001 with the reason, and STO-E002 while another node holds it.
-   */
-  static async open(options: EngineOptions): Promise<Engine> {
-    makeFolder(options.directory);
-    // A copy that its disk has damaged is filled again before anything follows from it.
-    return (await Engine.#open(options, true)) ?? (await Engine.#open(options, false))!;
-  }
-
-  /** Resolves to undefined when the copy is damaged and `mayAgain` says that it may be opened again. */
-  static async #open(options: EngineOptions, mayAgain: boolean): Promise<Engine | undefined> {
-    const { shard, shards } = options;
-    const stamp = stampOf(shard, shards);
-    const { stored, buckets, files, care } = await openStored(stamp, options);
-    const log = new FixedRecordsLog(options.wrapLog?.(stored) ?? stored, isAuditRecord);
-    let engine: Engine | undefined;
-    try {
-      const fetched = files === undefined ? undefined : await fetchMissing(files, log, options.directory);
-      engine = Engine.#over(log, buckets, options, care);
-      if (mayAgain) engine.#refuseDamage();
-      if (fetched !== undefined) engine.store.uploads = uploadsOf(engine.store, options.directory, fetched);
-      await engine.#catchUp(mayAgain);
-      care?.opened(engine.store);
-      return engine;
-    } catch (error) {
-      // Release everything, so that a retry in this process can open the shard.
-      await (engine === undefined ? log.close() : engine.abandon());
-      if (mayAgain && care?.isMendedByOpen(engine?.store ?? { log }) === true) return undefined;
-      throw error;
-    }
-  }
-
-  /** Throws when the copy on disk is damaged and another open mends that. */
-  #refuseDamage(): void {
-    const reason = this.#care?.damageIn(this.store);
-    if (reason !== undefined) throw new EngineError('STO-E001', reason);
-  }
-
-  /**
-   * Fetches log, segments and vectors of a shard that this node takes soon, while another node owns it. Rejects with STO-E001.
-   */
-  static async fetchAhead({ directory, shard, shards, database }: EngineOptions): Promise<void> {
-    if (database === undefined) return;
-    const { fetchAhead } = await import('./maintain/housekeeping/fetch-ahead.ts');
-    await fetchAhead({ directory, stamp: stampOf(shard, shards), database });
-  }
-
-  static #over(log: Log, buckets: Buckets | undefined, options: EngineOptions, care: CopyCare | undefined): Engine {
-    const master = MasterKey.of(...options.masterKeys);
-    const keys = buckets === undefined ? KeyStore.open(options.keysDirectory, master) : KeyStore.over(buckets, master);
-    const store = new Store(log, keys, options.clock ?? systemClock);
-    const budget = new HeapBudget(options.indexHeapBytes);
-    store.opened = new OpenedCache(budget, options.openedCacheBytes ?? OPENED_CACHE_BYTES);
-    const tokens = indexKeys(store);
-    const isCache = options.database !== undefined;
-    const openIndex: OpenIndex = (directory, state) =>
-      ShardIndex.open({ directory, isCache, log: state, budget, keys: tokens });
-    store.index = openIndex(liveSegmentsDirectory(options.directory, log), log);
-    store.vectors = VectorIndex.open({
-      directory: join(options.directory, VECTORS_FOLDER),
-      keys: tokens,
-      isRemoved: (ordinal) => store.index.removed.get(ordinal),
-      embedder: NO_EMBEDDER,
-      onLost: (memory) => store.vectorsBehind.add(memory),
-      lastOrdinal: log.nextSequence - 1,
-      heapBytes: options.vectorHeapBytes,
-      sealAt: options.sealVectors,
-    });
-    for (const memory of store.memoryNumbers()) store.vectorsBehind.add(memory);
-    return new Engine(store, options, { openIndex, care });
-  }
-
-  /** Replays unsealed records. Seals on the way if they exceed a tail's size. Throws as `#refuseDamage`, if `mayAgain`. */
-  async #catchUp(mayAgain: boolean): Promise<void> {
-    const { store } = this;
-    let turnMs = performance.now();
-    for (const step = replayAfter(store, store.index, undefined); ; ) {
-      const { done } = step.next();
-      // Nothing is sealed without a record that is whole in the database.
-      if (mayAgain && store.log.damaged !== undefined) this.#refuseDamage();
-      if (done === true) return;
-      if (store.index.tailIsFull()) await this.#housekeeper.sealed(store.index.publishedSequence);
-      if (performance.now() - turnMs < REPLAY_TURN_MS) continue;
-      // The leases of this thread's shards are renewed meanwhile.
-      await setImmediate();
-      turnMs = performance.now();
-    }
   }
 
   /** Answers synchronously from published state. Throws EngineError. */
@@ -401,12 +258,17 @@ export class Engine {
     return this.#longCalls;
   }
 
+  /** Seals what is published. Rejects if that fails. */
+  seal(): Promise<void> {
+    return this.#housekeeper.sealed(this.store.index.publishedSequence);
+  }
+
   /**
    * Seals, and brings what was sealed to the database, while calls go on. A close soon after leaves the few records that came
    * meanwhile to the next owner, who replays them. Resolves in any case.
    */
   async prepareMove(): Promise<void> {
-    await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
+    await this.seal().catch(() => undefined);
     await this.#sealVectors();
     await this.store.uploads?.settleWithin(MOVE_UPLOAD_MS);
     this.#preparedMs = performance.now();
@@ -424,7 +286,7 @@ export class Engine {
       await writeTrail(this.#queue).catch(() => undefined);
       await this.#queue.idle();
       // If the seal fails, the next open replays the records.
-      if (!isPrepared) await this.#housekeeper.sealed(this.store.index.publishedSequence).catch(() => undefined);
+      if (!isPrepared) await this.seal().catch(() => undefined);
       await this.#housekeeper.pause();
       await this.#sealVectors();
       if (!isPrepared) await this.store.uploads?.settleWithin(UPLOAD_CLOSE_MS);

@@ -10,8 +10,9 @@ import type { CallContext } from './calls/context.ts';
 import type { ConsentItem, PolicyChange } from './calls/govern.ts';
 import type { MemorySettings } from './calls/memory.ts';
 import type { RecallQuery } from './calls/recall.ts';
-import { Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
 import type { JsonObject } from './grain/api/json-value.ts';
+import { openEngine } from './open.ts';
 
 const DAY_MS = 86_400_000;
 const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
@@ -31,7 +32,7 @@ class Shard {
   readonly directory = mkdtempSync(join(tmpdir(), 'granary-governed-'));
 
   async open(wanted: MemorySettings = settings, options: { openedCacheBytes?: number } = {}): Promise<void> {
-    this.engine = await Engine.open({
+    this.engine = await openEngine({
       directory: join(this.directory, 'shard-0'),
       keysDirectory: join(this.directory, 'keys', 'shard-0'),
       shard: 0,

@@ -6,8 +6,9 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { assert } from '../engine/base/assert.ts';
 import type { CallContext } from '../engine/calls/context.ts';
-import { Engine, type EngineOptions } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { MemoryLog } from '../engine/log/memory.ts';
+import { type EngineOptions, openEngine } from '../engine/open.ts';
 import type { ReadCall } from '../shards/transport/codec.ts';
 import { AddRequest, RecallRequest } from './gen/memory/v1/memory.ts';
 import { CODECS, codecOf } from './operations/codecs.ts';
@@ -36,7 +37,7 @@ export async function rehearse(options: Pick<EngineOptions, 'directory' | 'shard
   const directory = join(dirname(besides), `rehearsal-${shard}`);
   // A killed process left it.
   rmSync(directory, { recursive: true, force: true });
-  const engine = await Engine.open({
+  const engine = await openEngine({
     ...{ directory, keysDirectory: join(directory, 'keys'), shard, shards },
     ...{ indexHeapBytes: INDEX_HEAP_BYTES, sealGrains: SEAL_GRAINS },
     masterKeys: [Buffer.alloc(32)],

@@ -1,6 +1,6 @@
 // The entry file of a worker thread: the engines of its shards. The main thread opens them in the same way when there
 // is no worker.
-import { Engine } from '../engine/engine.ts';
+import { fetchAhead, openEngine as open } from '../engine/open.ts';
 import type { EngineOptions, FetchShard, OpenEngine } from '../shards/transport/engine-door.ts';
 import { SealThread } from '../shards/transport/seal-client.ts';
 import { serveShards } from '../shards/transport/worker.ts';
@@ -11,13 +11,13 @@ import { threadEntry } from './thread-entry.ts';
 const sealer = SealThread.isWorthIt() ? new SealThread(threadEntry('seal-thread', import.meta.url)) : undefined;
 
 export const openEngine: OpenEngine = (options, { onBug, isAlone, betweenGroups }) =>
-  Engine.open({ ...options, onFatal: onBug, isAlone, betweenGroups, sealer });
+  open({ ...options, onFatal: onBug, isAlone, betweenGroups, sealer });
 
 let isRehearsed = false;
 
 /** The thread warms up beside the first. */
 export const fetchShard: FetchShard = async (options) => {
-  const fetching = Engine.fetchAhead(options);
+  const fetching = fetchAhead(options);
   const rehearsing = isRehearsed ? undefined : warmUp(options);
   isRehearsed = true;
   // Nothing goes on after the answer.

@@ -12,8 +12,9 @@ import type { CallContext } from '../../src/engine/calls/context.ts';
 import type { AddItem, GrainFilter, GrainView } from '../../src/engine/calls/grain.ts';
 import type { MemorySettings } from '../../src/engine/calls/memory.ts';
 import type { RecallQuery } from '../../src/engine/calls/recall.ts';
-import { Engine } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import type { JsonObject } from '../../src/engine/grain/api/json-value.ts';
+import { openEngine } from '../../src/engine/open.ts';
 import { recall } from '../../src/server/operations/recall/recall.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
 import { CALL_ROWS, type Method } from '../../src/shards/protocol.ts';
@@ -68,19 +69,19 @@ function newRoot(): string {
 }
 
 /** Opens an engine; an internal error ends the test process. */
-function openEngine(options: EngineOptions): Promise<Engine> {
+function engineOf(options: EngineOptions): Promise<Engine> {
   const onFatal = (error: unknown): void => {
     queueMicrotask(() => {
       throw error;
     });
   };
-  return Engine.open({ ...options, onFatal });
+  return openEngine({ ...options, onFatal });
 }
 
 /** One engine, called as its shard calls it. */
 export async function engineTarget(): Promise<Target> {
   const root = newRoot();
-  const engine = await openEngine((await optionsIn(root, 1))(0));
+  const engine = await engineOf((await optionsIn(root, 1))(0));
   const call: Call = async (method, context, input) => {
     // Both sides of the table go by the same method, which TypeScript does not follow through the two doors.
     if (CALL_ROWS[method as Method].kind === 'read')

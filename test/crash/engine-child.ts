@@ -1,8 +1,9 @@
 // The child process of a campaign: opens the shards' engines and executes its parent's calls until it is killed.
 import { join } from 'node:path';
 import { EngineError } from '../../src/engine/base/errors.ts';
-import { Engine } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import type { DatabaseOptions } from '../../src/engine/log/postgres/postgres-log.ts';
+import { openEngine } from '../../src/engine/open.ts';
 import { type Call, type CallContext, isReadCall } from '../../src/shards/protocol.ts';
 import { Maintenance } from '../../src/shards/transport/maintenance.ts';
 import { SealThread } from '../../src/shards/transport/seal-client.ts';
@@ -51,7 +52,7 @@ const sealer = options.sealThread === undefined ? undefined : new SealThread(new
 
 function openShard(shard: number): Promise<Engine> {
   const { directory, shards, sealGrains, database } = options;
-  return Engine.open({
+  return openEngine({
     directory: join(directory, `shard-${shard}`),
     keysDirectory: join(directory, 'keys', `shard-${shard}`),
     shard,

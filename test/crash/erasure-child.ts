@@ -1,7 +1,7 @@
 // A process with one shard that erases a scope, then a user, redacts the user's name elsewhere and purges, until it
 // ends at a step to the disk.
 import { join } from 'node:path';
-import { FORMAT_VERSION } from '../../src/engine/engine.ts';
+import { FORMAT_VERSION } from '../../src/engine/log/format.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { contextOf, openShard, until } from '../support/shard.ts';
 import { armCut, CutLog, watchFileSystem } from './cut.ts';

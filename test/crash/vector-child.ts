@@ -1,6 +1,6 @@
 // A process with one shard that adds, embeds, erases and runs maintenance until it ends at a step to the disk.
 import { join } from 'node:path';
-import { FORMAT_VERSION } from '../../src/engine/engine.ts';
+import { FORMAT_VERSION } from '../../src/engine/log/format.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { embedderOf, embedSome } from '../support/letters.ts';
 import { addBelief, contextOf, openShard, settingsOf } from '../support/shard.ts';

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { CallContext } from '../../src/engine/calls/context.ts';
-import { Engine } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import { GRAIN_TYPE_NAMES } from '../../src/engine/grain/grain.ts';
+import { openEngine } from '../../src/engine/open.ts';
 import { formsIn, formsOf } from '../support/encoded-forms.ts';
 import { ask, type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { codeOf, contextOf, openShard, recalled, settingsOf, until } from '../support/shard.ts';
@@ -342,7 +343,7 @@ test('an old copy of the data opens nothing of an erased scope with the current 
 test('an old copy of the data opens nothing of an erased user with the current keys', async (t) => {
   const root = temporaryDirectory(t);
   const open = (directory: string): Promise<Engine> =>
-    Engine.open({
+    openEngine({
       directory: join(directory, 'shard-0'),
       keysDirectory: join(directory, 'keys', 'shard-0'),
       shard: 0,

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncat
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EngineError } from '../../src/engine/base/errors.ts';
-import { FORMAT_VERSION } from '../../src/engine/engine.ts';
+import { FORMAT_VERSION } from '../../src/engine/log/format.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { makeLog } from '../../src/server/log.ts';

@@ -5,9 +5,9 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EngineError } from '../../src/engine/base/errors.ts';
-import { Engine } from '../../src/engine/engine.ts';
 import { keyFolderOf } from '../../src/engine/keys/key-files.ts';
 import { loadMasterKey } from '../../src/engine/keys/master-key.ts';
+import { openEngine } from '../../src/engine/open.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, startServerProcess } from '../support/server-process.ts';
 import { openFaultyShard } from '../support/shard.ts';
@@ -100,7 +100,7 @@ test('a full disk refuses writes with STO-E001, and later serves and accepts wri
     file: undefined,
     warn: () => undefined,
   });
-  const engine = await Engine.open({
+  const engine = await openEngine({
     directory: join(directory, 'shard-0'),
     keysDirectory: join(directory, 'keys', 'shard-0'),
     shard: 0,

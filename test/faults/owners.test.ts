@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { SHARDS_MAX } from '../../src/engine/base/limits.ts';
-import { FORMAT_VERSION } from '../../src/engine/engine.ts';
+import { FORMAT_VERSION } from '../../src/engine/log/format.ts';
 import { CONTROL_FORMAT } from '../../src/server/control/open.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, startServerProcess } from '../support/server-process.ts';

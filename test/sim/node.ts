@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { assert } from '../../src/engine/base/assert.ts';
 import type { Clock } from '../../src/engine/base/clock.ts';
 import { EngineError } from '../../src/engine/base/errors.ts';
-import { Engine, FORMAT_VERSION } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import { SYSTEM_ACTOR } from '../../src/engine/govern/trail/audit.ts';
 import { FaultyLog } from '../../src/engine/log/faulty.ts';
+import { FORMAT_VERSION } from '../../src/engine/log/format.ts';
 import { MemoryLog, MemoryLogStore } from '../../src/engine/log/memory.ts';
 import { Database } from '../../src/engine/log/postgres/database.ts';
 import { Lease } from '../../src/engine/log/postgres/lease.ts';
+import { openEngine } from '../../src/engine/open.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import {
@@ -271,7 +273,7 @@ export class SimNode {
     let [crash, faults]: [CrashLog | undefined, FaultyLog | undefined] = [undefined, undefined];
     const database =
       this.#database === undefined ? undefined : { url: this.#database.url, node: NODE, leaseMs: LEASE_MS };
-    const engine = await Engine.open({
+    const engine = await openEngine({
       directory,
       keysDirectory: join(this.#root, 'keys', `shard-${shard}`),
       shard,

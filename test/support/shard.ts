@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { CallContext } from '../../src/engine/calls/context.ts';
 import type { MemorySettings } from '../../src/engine/calls/memory.ts';
-import { Engine, type EngineOptions, FORMAT_VERSION } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import { FaultyLog } from '../../src/engine/log/faulty.ts';
+import { FORMAT_VERSION } from '../../src/engine/log/format.ts';
 import { openLmdbLog } from '../../src/engine/log/lmdb/lmdb-log.ts';
+import { type EngineOptions, openEngine } from '../../src/engine/open.ts';
 import { WAIT_MS_MAX } from './eventually.ts';
 
 export const contextOf = (memory: number): CallContext => ({
@@ -30,7 +32,7 @@ export const settingsOf = (number: number): MemorySettings => ({
  * The shard in `root/shard-0` with its keys in `root/keys/shard-0`. An error that only a bug can cause fails the test.
  */
 export function openShard(root: string, options: Partial<EngineOptions> = {}): Promise<Engine> {
-  return Engine.open({
+  return openEngine({
     directory: join(root, 'shard-0'),
     keysDirectory: join(root, 'keys', 'shard-0'),
     shard: 0,

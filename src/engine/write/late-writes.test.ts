@@ -6,9 +6,9 @@ import { StepClock } from '../../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { MemorySettings } from '../calls/memory.ts';
-import { Engine } from '../engine.ts';
 import { FaultyLog } from '../log/faulty.ts';
 import { MemoryLog, MemoryLogStore } from '../log/memory.ts';
+import { openEngine } from '../open.ts';
 
 const context: CallContext = { memory: 1, partition: 0, actor: 'key:test', requestId: 'req_test' };
 const settings: MemorySettings = {
@@ -27,7 +27,7 @@ async function opened(t: TestContext) {
   const root = temporaryDirectory(t);
   const log = new FaultyLog(new MemoryLog(new MemoryLogStore()));
   const clock = new StepClock();
-  const engine = await Engine.open({
+  const engine = await openEngine({
     directory: join(root, 'shard-0'),
     keysDirectory: join(root, 'keys', 'shard-0'),
     shard: 0,

@@ -7,12 +7,12 @@ import { testDatabase } from '../../../test/support/postgres.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { NODE_LOOK_MS } from '../../engine/base/limits.ts';
-import { Engine } from '../../engine/engine.ts';
 import { FORMAT_VERSION } from '../../engine/log/format.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
 import { drainNode, enterNode, readFleet } from '../../engine/log/postgres/fleet.ts';
 import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
 import { migrate } from '../../engine/log/postgres/migrate.ts';
+import { fetchAhead, openEngine } from '../../engine/open.ts';
 import type { CallContext } from '../protocol.ts';
 import { ADD_CODEC, addCodec } from '../testing/add-codec.ts';
 import { SETTINGS } from '../testing/memory.ts';
@@ -101,8 +101,8 @@ async function setUp(t: TestContext) {
         indexHeapBytes: 1 << 20,
         database: { url: found.url, node: id, leaseMs: LEASE_MS, leases: leases.buffer },
       }),
-      openEngine: (options, { onBug }) => Engine.open({ ...options, onFatal: onBug }),
-      fetchShard: (options) => Engine.fetchAhead(options),
+      openEngine: (options, { onBug }) => openEngine({ ...options, onFatal: onBug }),
+      fetchShard: (options) => fetchAhead(options),
       codecs: { [ADD_CODEC]: addCodec },
       log: { info: () => undefined, error: () => undefined },
     });

@@ -3,8 +3,9 @@
 import { join } from 'node:path';
 import { memoryFolder } from '../../../test/support/memory-files.ts';
 import type { Clock } from '../../engine/base/clock.ts';
-import { Engine } from '../../engine/engine.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
+import { openEngine } from '../../engine/open.ts';
 import type { CallContext, Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from '../protocol.ts';
 import type { EngineDoor } from '../transport/engine-door.ts';
 
@@ -51,7 +52,7 @@ export class TestEngine implements EngineDoor {
         commits += 1;
       },
     });
-    const engine = await Engine.open({
+    const engine = await openEngine({
       directory,
       keysDirectory: join(directory, 'keys', `shard-${shard}`),
       shard,

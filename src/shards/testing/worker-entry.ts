@@ -1,7 +1,7 @@
 // Entry file of the worker threads in tests: real engines with logs on the heap.
 import { basename } from 'node:path';
-import { Engine } from '../../engine/engine.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
+import { openEngine } from '../../engine/open.ts';
 import { serveShards } from '../transport/worker.ts';
 import { ADD_CODEC, addCodec, MUTE_CODEC, muteCodec } from './add-codec.ts';
 import { passGate, reachedGate } from './gate.ts';
@@ -23,7 +23,7 @@ export default serveShards({
       passGate();
       betweenGroups?.();
     };
-    const engine = await Engine.open({ ...options, log, onFatal: onBug, betweenGroups: atGate });
+    const engine = await openEngine({ ...options, log, onFatal: onBug, betweenGroups: atGate });
     const close = engine.close.bind(engine);
     engine.close = () => {
       closing.resolve();

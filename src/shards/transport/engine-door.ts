@@ -1,5 +1,5 @@
 // The interface of a shard's engine towards its worker. Types only.
-import type { EngineOptions as Options } from '../../engine/engine.ts';
+import type { EngineOptions as Options } from '../../engine/open.ts';
 import type { CallContext, Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from '../protocol.ts';
 
 /** The engine options that cross threads by structured clone: plain data only. */

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { EngineError } from '../../engine/base/errors.ts';
-import { Engine } from '../../engine/engine.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { piecesOf } from '../../engine/index/parts/frozen-tail.ts';
 import { TailSet } from '../../engine/index/parts/tail.ts';
 import { keysOf, type SealOrder } from '../../engine/index/sealing.ts';
 import { finish, grainOf, TestKeys } from '../../engine/index/testing/shard.ts';
+import { openEngine } from '../../engine/open.ts';
 import { SealThread } from './seal-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'granary-seal-'));
@@ -72,9 +73,9 @@ test('when the thread dies, its seals and later ones are left to the worker', as
   assert.equal(thread.begin(orderOf(set, join(folder, 'never'))), undefined);
 });
 
-async function openEngine(entry: URL): Promise<Engine> {
+async function engineWith(entry: URL): Promise<Engine> {
   const directory = join(folder, `engine-${readdirSync(folder).length}`);
-  const engine = await Engine.open({
+  const engine = await openEngine({
     directory: join(directory, 'shard-0'),
     keysDirectory: join(directory, 'keys'),
     shard: 0,
@@ -111,7 +112,7 @@ async function addGrains(engine: Engine, first: number): Promise<void> {
 }
 
 test('an engine seals in the thread, answers from the segments, and is the same after it is opened again', async () => {
-  const engine = await openEngine(ENTRY);
+  const engine = await engineWith(ENTRY);
   await addGrains(engine, 0);
   await engine.write('flush', context, {});
   assert.equal(engine.store.index.segments, 1);
@@ -127,7 +128,7 @@ test('an engine seals in the thread, answers from the segments, and is the same 
 test('an engine whose thread dies seals by itself', async () => {
   const entry = join(folder, 'dies-at-once.mjs');
   writeFileSync(entry, `throw new Error('gone');`);
-  const engine = await openEngine(pathToFileURL(entry));
+  const engine = await engineWith(pathToFileURL(entry));
   await addGrains(engine, 0);
   await engine.write('flush', context, {});
   assert.equal(engine.store.index.segments, 1);
@@ -135,7 +136,7 @@ test('an engine whose thread dies seals by itself', async () => {
 });
 
 test('an abandoned engine leaves nobody who writes its file', async () => {
-  const engine = await openEngine(ENTRY);
+  const engine = await engineWith(ENTRY);
   await addGrains(engine, 0);
   const flushed = engine.write('flush', context, {}).catch((error) => assert.match(String(error), /abandoned/));
   while (engine.store.index.sealsElsewhere === undefined && engine.store.index.tailGrains > 0)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { FORMAT_VERSION } from '../../engine.ts';
+import { FORMAT_VERSION } from '../../log/format.ts';
 import { GRAIN_TYPE_NAMES } from '../grain.ts';
 import { FIELD_ROWS } from '../registry.ts';
 import type { TypeRow } from './row.ts';

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { contextOf, openFaultyShard, openShard, settingsOf } from '../../../../test/support/shard.ts';
 import type { Area, PartitionEvidence } from '../../calls/compliance.ts';
-import type { Engine, EngineOptions } from '../../engine.ts';
+import type { Engine } from '../../engine.ts';
+import type { EngineOptions } from '../../open.ts';
 
 const context = contextOf(1);
 

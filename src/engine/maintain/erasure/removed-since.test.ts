@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { addBelief, contextOf, openShard, settingsOf } from '../../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
-import { type Engine, FORMAT_VERSION } from '../../engine.ts';
+import type { Engine } from '../../engine.ts';
 import { KeyStore } from '../../keys/key-store.ts';
 import { MasterKey } from '../../keys/master-key.ts';
+import { FORMAT_VERSION } from '../../log/format.ts';
 import { openLmdbLog } from '../../log/lmdb/lmdb-log.ts';
 import { type RemovedSince, removedSinceCopy, type ShardSide } from './removed-since.ts';
 

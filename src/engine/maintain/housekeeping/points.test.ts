@@ -4,8 +4,8 @@ import { type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { MemorySettings } from '../../calls/memory.ts';
-import { Engine } from '../../engine.ts';
 import { MemoryLog } from '../../log/memory.ts';
+import { openEngine } from '../../open.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -25,7 +25,7 @@ const settings: MemorySettings = {
 async function openShard(t: TestContext) {
   const directory = temporaryDirectory(t);
   const clock = { ms: START_MS, nowMs: () => clock.ms };
-  const engine = await Engine.open({
+  const engine = await openEngine({
     directory,
     keysDirectory: `${directory}/keys`,
     shard: 0,
