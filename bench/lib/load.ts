@@ -64,17 +64,17 @@ export type LoadFigure = Exclude<keyof ServedLoad, 'serverCpu'>;
 export class LoadClient {
   /** Processes of stopped clients; undefined: a process ends with its client. */
   static #waiting: ChildProcess[] | undefined;
+  /** One for each process, because a process has several clients in turn. */
+  static readonly #endings = new WeakMap<ChildProcess, Promise<never>>();
   readonly #child: ChildProcess;
   readonly #ended: Promise<never>;
   #isRunning = false;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
-    this.#ended = once(child, 'exit').then(([code, signal]) => {
-      throw new Error(`the load's process ended with ${code ?? signal}`);
-    });
-    // It also ends when it is stopped.
-    this.#ended.catch(() => undefined);
+    const ended = LoadClient.#endings.get(child) ?? endingOf(child);
+    LoadClient.#endings.set(child, ended);
+    this.#ended = ended;
   }
 
   static start(): LoadClient {
@@ -137,4 +137,13 @@ export class LoadClient {
     const [answered] = await Promise.race([answer, this.#ended]);
     return answered;
   }
+}
+
+function endingOf(child: ChildProcess): Promise<never> {
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`the load's process ended with ${code ?? signal}`);
+  });
+  // It also ends when it is stopped.
+  ended.catch(() => undefined);
+  return ended;
 }
