@@ -11,8 +11,7 @@ import type { Candidate, Excluded, RecallQuery, TextStatistics } from '../calls/
 import { AnswerRoom } from '../grain/api/answer-room.ts';
 import type { IndexPart } from '../index/parts/part.ts';
 import { matchPairs } from '../index/text/pairs.ts';
-import { parseQuery, parseQuestion, type TextQuery } from '../index/text/query.ts';
-import { unscoredTerms } from '../index/text/question-words.ts';
+import type { TextQuery } from '../index/text/query.ts';
 import { type TextStatistics as BareStatistics, collectStatistics } from '../index/text/search.ts';
 import type { SearchPart } from '../index/text/search-part.ts';
 import { NameRunWriter } from '../record/name-run.ts';
@@ -59,24 +58,11 @@ function plan(store: Store, memory: Memory, asked: RecallQuery, questions = new 
   const query = explainable(memory, asked);
   const parts = store.parts(memory.number);
   if (query.query === undefined) return { parts, text: undefined, query, facets: [] };
-  const text = parsed(memory, query.query, query, questions);
+  const text = questions.parsed(query.query, query, memory.analyzer);
   const facets = text.fields.flatMap((condition) => fieldTest(condition, memory.analyzer) ?? []);
   // Without search words, `field:term` makes the query structural.
   const structural = query.structural || (text.terms.length === 0 && facets.some(({ negated }) => !negated));
   return { parts, text, query: structural === query.structural ? query : { ...query, structural }, facets };
-}
-
-function parsed(
-  { analyzer }: Memory,
-  query: string,
-  { wordsOnly = false, operators = false }: RecallQuery,
-  questions: KnownQuestions,
-): TextQuery {
-  return questions.parsed(`${wordsOnly} ${operators} ${query}`, () => {
-    // Words of asking stay in a ranking by words only, where pronouns help more than they hurt, and in a query of only them.
-    const unless = wordsOnly ? undefined : unscoredTerms(query, analyzer);
-    return (operators ? parseQuery : parseQuestion)(query, analyzer, unless);
-  });
 }
 
 /** If the policy requires explanations, a recall that leaves a record also reports the grains its conditions excluded. */

@@ -11,6 +11,7 @@ import {
   EMBED_PAGE_CHARS,
   VECTORS_LOADED_AT_ONCE_MAX,
 } from '../../base/limits.ts';
+import type { RecallQuery } from '../../calls/recall.ts';
 import type { Engine } from '../../engine.ts';
 import { packVectors, unpackVectors } from '../../index/vectors/transfer.ts';
 
@@ -260,6 +261,25 @@ test('a recall with a vector finds grains without a word of the query, and repor
   assert.equal(ask({ bytes }).hits[0]?.grain.hash, meant);
   assert.throws(() => ask({ bytes: packVectors([Float32Array.of(1, 0)]) }), { code: 'VAL-E001' });
   assert.throws(() => ask({ bytes: packVectors([new Float32Array(26).fill(Number.NaN)]) }), { code: 'VAL-E001' });
+});
+
+test('a question without a word to search for is compared with the vectors that are there', async (t) => {
+  const { shard } = await open(t);
+  const { engine } = shard;
+  const meant = await add(engine, 'zwzw zwzw');
+  await embedAll(engine);
+  for (let i = 0; i < 9; i++) await add(engine, `wxwx ${'x'.repeat(i + 1)}`);
+  const ask = (query: string, more: Partial<RecallQuery> = {}) =>
+    engine.read('recall', contextOf(1), {
+      ...{ query, filter: {}, limit: 5, candidateLimit: 100, structural: false },
+      vector: { bytes: packVectors([lettersOf('wzwz')]), of: query },
+      ...more,
+    });
+  const { hits, vectorsBehind } = ask('of the');
+  assert.equal(hits[0]?.grain.hash, meant);
+  assert.equal(vectorsBehind, 'partly');
+  assert.deepEqual([ask('of the wzwz').hits, ask('of the wzwz').vectorsBehind], [[], true]);
+  assert.deepEqual(ask('of the', { wordsOnly: true }).hits, []);
 });
 
 test('many vectors are loaded while recalls answer by words and say so', async (t) => {

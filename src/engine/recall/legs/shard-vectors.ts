@@ -7,11 +7,13 @@ import { unpackVectors } from '../../index/vectors/transfer.ts';
 import { wrongDimensions } from '../../index/vectors/vector-index.ts';
 import type { EmbedderStamp } from '../../index/vectors/vector-set.ts';
 import type { Store } from '../../store/store.ts';
+import { KnownQuestions } from '../known-questions.ts';
 import type { VectorLeg } from './vector-leg.ts';
 
 /**
  * Above this share of grains without vectors, words alone rank better, because too few cosines are known to judge one.
- * Below it, a grain without a vector gets the median similarity (text-leg.ts).
+ * Below it, a grain without a vector gets the median similarity (text-leg.ts). A query without a word to search for is
+ * compared with the vectors that there are: words would find nothing.
  */
 const BEHIND_SHARE_MAX = 0.75;
 /** Above this share the answer reports that some grains have no vector. */
@@ -23,7 +25,7 @@ const PARTLY_SHARE_MIN = 0.05;
  */
 type WordsAlone = 'behind' | 'loading' | 'other';
 
-type Question = Pick<RecallQuery, 'vector' | 'query'>;
+type Question = Pick<RecallQuery, 'vector' | 'query' | 'wordsOnly' | 'operators'>;
 
 /**
  * The vector leg; undefined if the query has no comparable vector, if too much of the memory is not embedded yet, or
@@ -79,7 +81,13 @@ function wordsAlone(store: Store, memory: number, question: Question): WordsAlon
   const serving = store.vectors.serving(memory);
   if (serving === undefined) return store.vectorsBehind.has(memory) && hasGrains(store, memory) ? 'behind' : undefined;
   if (bytesFor(serving, question) === undefined) return 'other';
-  return shareBehind(store, memory, serving) > BEHIND_SHARE_MAX ? 'behind' : undefined;
+  const isBehind = shareBehind(store, memory, serving) > BEHIND_SHARE_MAX;
+  return isBehind && hasWords(store, memory, question) ? 'behind' : undefined;
+}
+
+function hasWords(store: Store, memory: number, question: Question): boolean {
+  const { analyzer } = store.memory(memory);
+  return new KnownQuestions().parsed(question.query ?? '', question, analyzer).terms.length > 0;
 }
 
 /**
