@@ -175,6 +175,17 @@ test('folders of the engine import only folders below them', () => {
   }
 });
 
+test('errors import nothing, and calls are data: they import types, and rows of one another', () => {
+  assert.deepEqual(importsOf('src/engine/base/errors.ts'), []);
+  const calls = sources.filter((file) => file.startsWith('src/engine/calls/') && !isTest(file));
+  assert.ok(calls.length > 15, `${calls.length} files`);
+  const values = /^import (?!type\b)[^;]*?'((?:\.\.\/|[^.'])[^']*)';/gm;
+  const found = calls.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(values)].map(([, imported]) => `${file} imports ${imported}`),
+  );
+  assert.deepEqual(found, []);
+});
+
 test('only log/lmdb imports lmdb, and every rule has a folder', () => {
   for (const file of sources) {
     if (!file.startsWith('src/engine/log/lmdb/'))

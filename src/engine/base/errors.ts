@@ -1,7 +1,5 @@
 // Every error code of the service, once. The list is append-only: a published code keeps its meaning.
 
-import { defined } from './defined.ts';
-
 /** Limits: characters of one text in an error, and entries of `details`. */
 const ERROR_TEXT_CHARS_MAX = 2_000;
 const ERROR_DETAILS_MAX = 1_000;
@@ -234,14 +232,11 @@ export class EngineError extends Error {
 
   toWire(): WireError {
     const { code, message, details, retryable, retryAfterSeconds } = this;
-    return defined({
-      code,
-      message,
-      details,
-      retryable,
-      retryAfterSeconds,
-      isElsewhere: this.isElsewhere || undefined,
-    });
+    const wire: { -readonly [M in keyof WireError]: WireError[M] } = { code, message, details, retryable };
+    // Packed: MessagePack writes undefined members.
+    if (retryAfterSeconds !== undefined) wire.retryAfterSeconds = retryAfterSeconds;
+    if (this.isElsewhere) wire.isElsewhere = true;
+    return wire;
   }
 
   static fromWire(wire: WireError): EngineError {

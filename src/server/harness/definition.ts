@@ -6,7 +6,7 @@
 //
 // So history, audit, erasure, export and backup hold for a definition as for every grain.
 import { HARNESS_ITERATIONS_DEFAULT, HARNESS_ITERATIONS_MAX } from '../../engine/base/limits.ts';
-import { defNamespaceOf } from '../../engine/calls/harness-namespace.ts';
+import { defNamespaceOf } from '../../engine/govern/harness-namespace.ts';
 import type { GrainView, JsonObject, JsonValue } from '../../shards/protocol.ts';
 import { type ToolDefinition, toolOf } from './tool.ts';
 

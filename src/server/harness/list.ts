@@ -1,6 +1,6 @@
 // A page of the harnesses of a memory.
 import type { GrainPlace } from '../../engine/calls/grain.ts';
-import { slugOfNamespace } from '../../engine/calls/harness-namespace.ts';
+import { slugOfNamespace } from '../../engine/govern/harness-namespace.ts';
 import { AnswerRoom } from '../../engine/grain/api/answer-room.ts';
 import type { GrainView } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';

@@ -3,8 +3,8 @@
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { HARNESS_PAGES_MAX, HARNESSES_MAX } from '../../engine/base/limits.ts';
-import { defNamespaceOf, slugOfNamespace } from '../../engine/calls/harness-namespace.ts';
 import type { HarnessRelation } from '../../engine/govern/access/tuple.ts';
+import { defNamespaceOf, slugOfNamespace } from '../../engine/govern/harness-namespace.ts';
 import type { GrainFilter, GrainView, Input, JsonObject, MemoryCalls, Output } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import type { MemoryRecord } from '../control/records.ts';

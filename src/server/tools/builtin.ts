@@ -4,9 +4,9 @@
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { TOOL_HITS_MAX } from '../../engine/base/limits.ts';
-import { RECALL_TOOL } from '../../engine/calls/recall-actions.ts';
 import { GRAIN_TYPE_NAMES } from '../../engine/grain/grain.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
+import { RECALL_TOOL } from '../harness/recall-actions.ts';
 import { personsOf } from '../models/persons.ts';
 import { Type } from '../operations/type.ts';
 import { ownFields, ownGrain, type ToolCaller, versionFields } from './caller.ts';

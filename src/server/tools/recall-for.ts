@@ -2,9 +2,9 @@
 
 import { steadyMs } from '../../engine/base/clock.ts';
 import { defined } from '../../engine/base/defined.ts';
-import { RECALL_ACTIONS } from '../../engine/calls/recall-actions.ts';
 import { THREAD_TAG } from '../../engine/calls/session.ts';
 import type { GrainFilter, Output } from '../../shards/protocol.ts';
+import { RECALL_ACTIONS } from '../harness/recall-actions.ts';
 import type { RecallInput } from '../operations/recall/fields.ts';
 import { queryText, recordedQuery, withVector } from '../operations/recall/query.ts';
 import type { ToolCaller } from './caller.ts';

@@ -5,7 +5,7 @@ import { assert, unreachable } from '../../base/assert.ts';
 import { toNfc } from '../../base/nfc.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { GrainFilter, NumberTest } from '../../calls/grain.ts';
-import { slugOfNamespace } from '../../calls/harness-namespace.ts';
+import { slugOfNamespace } from '../../govern/harness-namespace.ts';
 import { DocSet, intersect, union } from '../../index/docs/docset.ts';
 import { type Doc, type Facet, fieldKey, type IndexPart, type NumberField, pairKey } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';

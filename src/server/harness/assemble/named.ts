@@ -1,7 +1,7 @@
 // The assemble queries that have a name, one for each template. The conversation itself is not among their sources: the
 // model gets it as messages. The goal, the workflow and the tools of the definition are told to the model beside them.
 import { TOKEN_BUDGET_DEFAULT } from '../../../engine/base/limits.ts';
-import { RECALL_TOOL } from '../../../engine/calls/recall-actions.ts';
+import { RECALL_TOOL } from '../recall-actions.ts';
 
 /** Options of a query. */
 export interface NamedFor {

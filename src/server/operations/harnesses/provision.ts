@@ -1,7 +1,7 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { HARNESS_ITERATIONS_DEFAULT, HARNESS_TOOLS_MAX } from '../../../engine/base/limits.ts';
 import { onDemand } from '../../../engine/base/on-demand.ts';
-import { defNamespaceOf } from '../../../engine/calls/harness-namespace.ts';
+import { defNamespaceOf } from '../../../engine/govern/harness-namespace.ts';
 import { fromApi } from '../../../engine/grain/api/input.ts';
 import type { Context } from '../../context.ts';
 import { checkToolNames, inTurn, putSettings, putTool, putWorkflow } from '../../harness/change.ts';

@@ -1,7 +1,8 @@
 // Which actions say nothing new: calls of the tool with which a model searches the memory. Their results repeat grains that
 // a search finds by itself, and a search that found them would repeat the results of earlier searches within its own.
-import { fieldKey } from '../index/parts/part.ts';
-import type { GrainFilter } from './grain.ts';
+
+import type { GrainFilter } from '../../engine/calls/grain.ts';
+import { fieldKey } from '../../engine/index/parts/part.ts';
 
 export const RECALL_TOOL = 'recall';
 
