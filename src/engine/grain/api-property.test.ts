@@ -14,9 +14,11 @@ import { contractNames } from './api/names.ts';
 import { storedFields, toApi } from './api/output.ts';
 import { searchText, triple } from './api/text.ts';
 import { decodeGrain, encodeGrain } from './codec/blob.ts';
+import { MS } from './codec/kind.ts';
 import { GrainError } from './error.ts';
 import { GRAIN_TYPE_NAMES, type GrainType } from './grain.ts';
 import { FIELD_ROWS } from './registry.ts';
+import { GRAIN_TYPES } from './types/table.ts';
 
 const nowMs = 1_800_000_000_123;
 const context = { nowMs };
@@ -121,6 +123,28 @@ function accepted(type: string, fields: JsonObject): ApiGrain | undefined {
     return undefined;
   }
 }
+
+test('the API refuses a grain that lacks what its type requires, before the codec does', () => {
+  for (const type of GRAIN_TYPE_NAMES) {
+    const names = new Set([...Object.keys(REQUIRED[type]), ...GRAIN_TYPES[type].format.filled]);
+    for (const name of names)
+      for (const given of [undefined, '', []]) {
+        const { [name]: _, ...rest } = REQUIRED[type];
+        const grain = accepted(type, given === undefined ? rest : { ...rest, [name]: given });
+        if (grain !== undefined) assert.doesNotThrow(() => encodeGrain(grain.type, grain.fields), `${type}: ${name}`);
+      }
+  }
+});
+
+test('a time of any type is in seconds in the API and in milliseconds in the grain', () => {
+  const times = FIELD_ROWS.filter(([name, , kind]) => kind === MS && !name.endsWith('_ms')).map(([name]) => name);
+  for (const type of GRAIN_TYPE_NAMES)
+    for (const name of times.filter((one) => contractNames(type).has(one))) {
+      const grain = fromApi(type, { ...REQUIRED[type], [name]: 1_700_000_000 }, context);
+      assert.equal(grain.fields[name], 1_700_000_000_000, `${type}: ${name}`);
+      assert.equal(toApi(grain)[name], 1_700_000_000, `${type}: ${name}`);
+    }
+});
 
 test('the codec encodes every accepted input, and decodes it to the same fields', () => {
   let encodedCount = 0;

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JsonObject } from '../../grain/api/json-value.ts';
 import { GRAIN_TYPE_NAMES } from '../../grain/grain.ts';
+import { TYPE_FIELDS } from '../vocabulary/fields.ts';
 import { fieldValue, goalState, storedValue } from './fields.ts';
+import type { CalGrain } from './grain.ts';
+import { projectData } from './projection.ts';
 import { EACH_TYPE, grainOf, NOW_MS } from './types.fixture.ts';
 
 const byMark = (mark: string) => EACH_TYPE.find(({ hash }) => hash.startsWith(mark))!;
@@ -47,6 +51,23 @@ test('D-15: each CAL field is found under the name by which its type stores it',
   for (const [mark, field, value] of cases)
     assert.deepEqual(fieldValue(byMark(mark), field), value, `${mark} ${field}`);
 });
+
+test('a time of any type is milliseconds in CAL and a date in the output', () => {
+  const noon = Date.UTC(2026, 1, 15, 12);
+  const view = { level: 'standard', nowMs: NOW_MS, isoTimestamps: false } as const;
+  for (const type of GRAIN_TYPE_NAMES)
+    for (const { name, stored = name } of TYPE_FIELDS[type].filter((field) => field.type === 'temporal')) {
+      // The end of a consent is that of its validity.
+      const grain = grainWith(type, { [name === 'expires_at' ? 'valid_to' : stored]: noon / 1000 });
+      assert.equal(fieldValue(grain, name), noon, `${type}: ${name}`);
+      const shown = projectData(grain, { ...view, project: { content: [], attributes: [name] } });
+      assert.equal(shown[name], '2026-02-15', `${type}: ${name}`);
+    }
+});
+
+function grainWith(grainType: string, fields: JsonObject): CalGrain {
+  return { ...byMark('1'), grainType, fields };
+}
 
 test('D-15: a phase that answers leave out is derived from kind or status', () => {
   const call = grainOf('0', 'action', { tool_name: 't', status: 'pending' });

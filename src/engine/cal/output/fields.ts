@@ -94,7 +94,7 @@ const DERIVED: Readonly<Record<GrainType, Readonly<Record<string, Read>>>> = {
   action: { action_phase: phaseOf },
   // The output's name for the observer's id.
   observation: { observer: (fields) => own(fields, 'observer_id') },
-  goal: { deadline: (fields) => milliseconds(fields['deadline']) },
+  goal: {},
   reasoning: {},
   consensus: {},
   consent: {
@@ -110,7 +110,10 @@ const READS: ReadonlyMap<string, ReadonlyMap<string, Read>> = new Map(
 );
 
 function storedReads(type: GrainType): [string, Read][] {
-  return GRAIN_TYPES[type].cal.fields.map(({ name, stored = name }) => [name, (fields) => own(fields, stored)]);
+  return GRAIN_TYPES[type].cal.fields.map(({ name, stored = name, type: holds }) => [
+    name,
+    holds === 'temporal' ? (fields) => milliseconds(own(fields, stored)) : (fields) => own(fields, stored),
+  ]);
 }
 
 function typeValue({ grainType, fields }: CalGrain, field: string): JsonValue | undefined {

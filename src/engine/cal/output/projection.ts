@@ -2,6 +2,7 @@
 // depend on the format. Hashes, namespaces and users are never shown.
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { GrainType } from '../../grain/grain.ts';
+import { COMMON_FIELDS, TYPE_FIELDS } from '../vocabulary/fields.ts';
 import { typeOfSingular } from '../vocabulary/grain-types.ts';
 import { asText, fieldValue, isMap, storedValue } from './fields.ts';
 import { type AttributeForm, attributeName, FULL_ATTRIBUTES, FULL_DATA, formOf } from './forms.ts';
@@ -111,7 +112,12 @@ function valuesOf(grain: CalGrain, rows: readonly AttributeForm[], view: View): 
   return attributes;
 }
 
-const TIMES: ReadonlySet<string> = new Set(['time', 'deadline', 'expires_at']);
+/** The fields that hold times. No two types share the name of a field. */
+const TIMES: ReadonlySet<string> = new Set(
+  [...COMMON_FIELDS, ...Object.values(TYPE_FIELDS).flat()].flatMap(({ name, type }) =>
+    type === 'temporal' ? [name] : [],
+  ),
+);
 
 function shownTime(grain: CalGrain, name: string, view: View): string | undefined {
   const value = fieldValue(grain, name);

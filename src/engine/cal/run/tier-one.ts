@@ -7,6 +7,8 @@ import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { Add, Assignments, Revert, Span, Supersede, Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
 import { goalState } from '../output/fields.ts';
+import { TYPE_FIELDS } from '../vocabulary/fields.ts';
+import { typeOfSingular } from '../vocabulary/grain-types.ts';
 import type { Running } from './asks.ts';
 import { shownHash } from './payload.ts';
 import { valuesOf } from './recall.ts';
@@ -119,9 +121,9 @@ function fieldsOf(grainType: string, set: Assignments, run: Run): JsonObject {
   for (const { field, value } of set) {
     const plain = plainValue(value, run);
     const name = field.word;
-    if (name === 'deadline' && (typeof plain === 'string' || typeof plain === 'number')) {
+    if (isTime(grainType, name) && (typeof plain === 'string' || typeof plain === 'number')) {
       const span = spanOf(plain, run.nowMs);
-      if (span === undefined) throw new CalError('CAL-E020', 'deadline takes a time', { at: value.at });
+      if (span === undefined) throw new CalError('CAL-E020', `${name} takes a time`, { at: value.at });
       fields[name] = Math.floor(span.startMs / 1000);
     } else if (name === 'goal_state' && typeof plain === 'string') fields[name] = goalState(plain);
     else if (name === 'depends_on' && !Array.isArray(plain)) fields[name] = [plain];
@@ -130,6 +132,11 @@ function fieldsOf(grainType: string, set: Assignments, run: Run): JsonObject {
     if (grainType === 'goal' && name === 'object') fields['description'] = plain;
   }
   return fields;
+}
+
+function isTime(grainType: string, name: string): boolean {
+  const type = typeOfSingular(grainType);
+  return type !== undefined && TYPE_FIELDS[type].some((one) => one.name === name && one.type === 'temporal');
 }
 
 function plainValue(value: Value, run: Run): JsonValue {

@@ -1,6 +1,9 @@
 // Fields whose values differ between the API and the grain, with the conversion in both directions. They apply to every
 // type; conversions that depend on the type or on several fields are in fields.ts and output.ts.
 
+import { MS } from '../codec/kind.ts';
+import type { FieldRow } from '../types/row.ts';
+import { GRAIN_TYPES } from '../types/table.ts';
 import type { Value, ValueMap } from '../value.ts';
 import { toJson } from './free.ts';
 import type { JsonValue } from './json-value.ts';
@@ -22,7 +25,7 @@ export const CONVERSIONS: ReadonlyMap<string, Conversion> = new Map<string, Conv
   ['valid_from', time],
   ['valid_to', time],
   ['system_valid_from', time],
-  ['deadline', time],
+  ...Object.values(GRAIN_TYPES).flatMap(({ format }) => timesOf(format.fields)),
   ['delegation_expiry', time],
   ['scope', oneOrMore],
   ['criteria', oneOrMore],
@@ -33,6 +36,11 @@ export const CONVERSIONS: ReadonlyMap<string, Conversion> = new Map<string, Conv
     { take: observationMode, give: (value) => (value === 'real_time' ? 'realtime' : toJson(value)) },
   ],
 ]);
+
+/** The times among the fields of a type. A name that ends in _ms says that the API has milliseconds too. */
+function timesOf(rows: readonly FieldRow[]): [string, Conversion][] {
+  return rows.flatMap(([name, , kind]) => (kind === MS && !name.endsWith('_ms') ? [[name, time]] : []));
+}
 
 function msToSeconds(value: Value): JsonValue {
   if (typeof value === 'bigint') return value / 1000n;
