@@ -60,7 +60,7 @@ async function list({ store, json }: StoreOptions): Promise<void> {
   if (free.length > 0) printLine(`Without an owner: ${free.join(' ')}`);
 }
 
-/** The shard of the control log is that of the node that runs the server. */
+/** The owner of the control log is the leader. */
 function rowsOf({ nodes, shards, count, behind }: StoreFleet) {
   return nodes.map(({ id, address, version, weight, isDraining, seenMs, copies, refused }) => {
     const held = shards.filter(({ owner, leaseMs }) => owner === id && leaseMs > 0);

@@ -370,7 +370,7 @@ export const NODE_HAND_OVER_MS = 20_000;
 /** How long the HTTP of an ending node answers the last requests of connections, which other nodes pass on. */
 export const NODE_LAST_REQUESTS_MS = 300;
 /**
- * Connections that a node passes on, how long they wait for the node that runs the server, how long one attempt to reach it
+ * Connections that a node passes on, how long they wait for the leader, how long one attempt to reach it
  * takes, and the pause between two attempts.
  */
 export const FRONT_CONNECTIONS_MAX = 20_000;
@@ -420,7 +420,7 @@ export const PASSED_PIECE_BYTES = 262_144;
 export const PASSED_MAX = 10_000;
 /** How long a request waits for a node that can answer it; after that: STO-E002. */
 export const PASS_WAIT_MS = 20_000;
-/** How long the answers of a node that runs the server no more are waited for. */
+/** How long answers of a node that is no longer the leader are waited for. */
 export const PASS_LEAVE_MS = 1_000;
 /** The pause between two attempts to pass a request on. */
 export const PASS_RETRY_MS = 25;

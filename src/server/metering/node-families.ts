@@ -1,4 +1,4 @@
-// The families of /metrics about the nodes of a store and the owners of its shards, as the node that runs the server sees them.
+// The families of /metrics about the nodes of a store and the owners of its shards, as the leader sees them.
 // Without nodes they have no values.
 import type { Fleet } from '../../engine/log/postgres/fleet.ts';
 import type { Family, Sample } from './family.ts';
@@ -57,7 +57,7 @@ export function nodeFamilies({ fleet, leaseMs, shards, copy }: NodeSources): Fam
     ),
     {
       name: 'granary_requests_passed_total',
-      help: 'Requests that this node passed on to the one that runs the server.',
+      help: 'Requests that this node passed on to the leader.',
       type: 'counter',
       values: () => (copy === undefined ? [] : [{ value: copy.passed() }]),
     },

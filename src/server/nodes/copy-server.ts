@@ -54,7 +54,7 @@ export async function startCopyServer(outer: Starting, parts: CopyServerParts): 
   const { log, config } = outer;
   const lifecycle = new Lifecycle(log);
   const { http: httpPort, grpc: grpcPort } = parts.ports;
-  // It has said at its start what there is to say.
+  // The node gave its warnings at its start; they are not repeated.
   const starting: Starting = { ...outer, lifecycle, config: { ...config, httpPort, grpcPort }, warn: () => undefined };
   try {
     return await start(starting, parts);
@@ -133,7 +133,7 @@ async function start(starting: Starting, parts: CopyServerParts): Promise<CopySe
 }
 
 async function close(listening: Listening, lifecycle: Lifecycle): Promise<void> {
-  // All at once: requests of one that wait for the server must not keep the ports of the others.
+  // All at once: requests of one listener that wait for the leader must not keep the ports of the others open.
   await listening.drain(lifecycle.drainMs);
   await lifecycle.close();
 }
@@ -174,7 +174,7 @@ class Refusals implements Pick<Monitor, 'saw'> {
   }
 }
 
-/** The key of the deployment, which the node that runs the server has made. */
+/** The key of the deployment, which the leader has made. */
 async function controlKeyOf({ config, warn }: Starting, { database }: ReachedStore) {
   // Nothing is written with it: no owner has this number.
   const files = await StoredKeyFiles.open(database, { shard: CONTROL_SHARD, token: 0 });
@@ -182,7 +182,7 @@ async function controlKeyOf({ config, warn }: Starting, { database }: ReachedSto
   return openControlKey(files, key, false);
 }
 
-/** Services of which there are only these: a request that needs another one goes to the node that runs the server. */
+/** Services of which there are only these: a request that needs another one goes to the leader. */
 function onlyThese<T extends Partial<Services>>(given: T): Services & T {
   return new Proxy(given, {
     get: (target, name) => {

@@ -1,5 +1,5 @@
 // The part of a node that does not run the server: it keeps a copy of the control log, answers by it what it can, and passes the rest
-// on to the node that runs the server, request by request.
+// on to the leader, request by request.
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DRAIN_MS, NODE_REFUSED_MS_MAX, PASS_LEAVE_MS, PASS_RETRY_MS } from '../../engine/base/limits.ts';
@@ -39,7 +39,7 @@ export class Following {
   readonly #replica = new ControlReplica();
   readonly #reports = new Reports(() => this.#server?.report());
   readonly #passer: Passer;
-  /** The node that runs the server, and the connections to it: one for the copy, and one for requests, which may be long. */
+  /** The leader, and the connections to it: one for the copy, and one for requests, which may be long. */
   #leader: Leader | undefined;
   #server: CopyServer | undefined;
   #own: Handlers | undefined;
@@ -62,7 +62,7 @@ export class Following {
   }
 
   /**
-   * Looks at the node that runs the server, several times a second: connects to it, and begins to answer when there is a copy of its
+   * Looks at the leader, several times a second: connects to it, and begins to answer when there is a copy of its
    * control log. Resolves to false when that node is of a version that gives no copies, and this one does not listen.
    */
   async look(leader: FleetNode | undefined): Promise<boolean> {
@@ -152,7 +152,7 @@ export class Following {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (reason !== this.#failed.reason)
-        log.error({ reason, err: error }, 'this node cannot answer by itself: it passes connections on');
+        log.error({ reason, err: error }, 'this node cannot answer requests itself: it passes connections on');
       this.#failed = { reason, againMs: performance.now() + NODE_REFUSED_MS_MAX };
       return false;
     }

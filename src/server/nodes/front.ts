@@ -53,7 +53,7 @@ export class Front {
     this.#server = server;
   }
 
-  /** Frees the port. Connections that it has go on. */
+  /** Frees the port. Open connections continue. */
   async stopListening(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

@@ -1,4 +1,4 @@
-// Serves other nodes on the node that runs the server: copies of its control log, and answers to the requests that they pass on.
+// Serves other nodes on the leader: copies of its control log, and answers to the requests that they pass on.
 import type { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
 import type { OpenChannel } from '../../shards/nodes/link/channel.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
@@ -62,7 +62,7 @@ export class Leading {
           return;
         }
         const message = readMessage<ToLeader>(bytes);
-        // Another turn of this node as the one that runs the server: the copy is to have everything again.
+        // This node became the leader again: the copy gets everything once more.
         if (message.is === 'subscribe' && feed !== this.#feed) {
           end?.ended();
           feed = this.#feed;

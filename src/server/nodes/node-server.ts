@@ -159,7 +159,7 @@ class NodeServer {
     }
   }
 
-  /** Answers by a copy of the control log of the node that runs the server, or passes connections on to it. */
+  /** Answers by a copy of the control log of the leader, or passes connections on to it. */
   async #lookAtLeader(): Promise<void> {
     if (this.#server !== undefined || this.#node.leader?.id === this.#node.id) return;
     const isAble = await this.#following.look(this.#node.leader);

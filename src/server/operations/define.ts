@@ -153,7 +153,7 @@ export interface Operation {
   readonly exec: { readonly command: string } | undefined;
   readonly shownOnce: readonly string[];
   readonly keptByShards: boolean;
-  /** False: only the node that runs the server answers it. `input`: it depends on the input. */
+  /** False: only the leader answers it. `input`: it depends on the input. */
   readonly onAnyNode: boolean | 'input';
   readonly ofNode: boolean;
   readonly errors: readonly ErrorCode[];

@@ -32,7 +32,7 @@ interface Passed {
   readonly gone: () => void;
 }
 
-/** A connection to a node that runs the server, or did. */
+/** A connection to the leader, or to a node that was the leader. */
 interface Connection {
   readonly send: ChannelSend;
   readonly running: Map<number, Passed>;
@@ -66,9 +66,9 @@ interface HttpWays {
 }
 
 const NOBODY = 'no node runs the server at the moment: another one is taking the control log over';
-const BROKEN = 'the connection to the node that runs the server broke: the request may or may not have run';
+const BROKEN = 'the connection to the leader broke: the request may or may not have run';
 
-/** The way to a node that runs the server. */
+/** The way to the leader. */
 export interface PassTarget {
   /** A connection to it has opened: requests go over it from now on, unless there is another target. */
   readonly open: (send: ChannelSend) => Channel;
@@ -163,7 +163,7 @@ export class Passer {
   /** Tries again while nothing ran, and a few times where that does no harm. */
   async #attempt(how: Attempt): Promise<void> {
     if (this.#unanswered >= PASSED_MAX) {
-      how.refuse(new EngineError('LIM-E001', 'too many requests wait for the node that runs the server'));
+      how.refuse(new EngineError('LIM-E001', 'too many requests wait for the leader'));
       return;
     }
     this.#unanswered += 1;
