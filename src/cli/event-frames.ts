@@ -40,6 +40,6 @@ function frameOf(block: string): EventFrame | undefined {
 /** The note for a reader that misses events. */
 export function gapNote({ reason, oldest }: JsonObject): string {
   return reason === 'ahead'
-    ? 'The id is of events that are not there, as after a restored backup. What happened since follows.'
-    : `Events are missing: the oldest that is kept is ${String(oldest)}.`;
+    ? 'The id is not one of this log, for example because a backup was restored. Newer events follow.'
+    : `Events are missing: the oldest one that still exists is ${String(oldest)}.`;
 }

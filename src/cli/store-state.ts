@@ -12,7 +12,7 @@ export interface StoreState {
   /** Of the tables; 0 without tables. */
   readonly version: number;
   readonly shards: number;
-  /** The keys lie in a key store, which was found to fit. */
+  /** The keys are in a key store, which was found to fit. */
   readonly hasKeyStore: boolean;
   /** Nodes with shards whose lease has not ended. */
   readonly nodes: readonly StoreNode[];

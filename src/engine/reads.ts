@@ -307,7 +307,7 @@ function find(store: Store, memory: Memory, context: CallContext, hash: string):
   return refuseRead(memory, context, stored.grain, store.clock.nowMs()) === undefined ? stored : undefined;
 }
 
-/** Reports a damaged record only to a caller that sees the whole memory: the grain may lie outside a binding. */
+/** Reports a damaged record only to a caller that sees the whole memory: the grain may be outside a binding. */
 function readNamed(store: Store, memory: Memory, context: CallContext, ordinal: number): StoredGrain | undefined {
   return isBound(bindingOf(memory, context)) ? store.readShown(memory, ordinal) : store.readNamed(memory, ordinal);
 }

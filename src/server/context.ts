@@ -91,7 +91,7 @@ export interface Services {
   readonly events: EventHub;
   /** Chat turns under way. */
   readonly chats: Chats;
-  /** Imports of documents that go on after their answer. */
+  /** Imports of documents that continue after their answer. */
   readonly imports: ImportJobs;
   /** Streams of their progress. */
   readonly progress: ProgressStreams;

@@ -74,7 +74,7 @@ export interface HandlerParts {
   readonly signIn: ConsoleSignIn | undefined;
   /** Parses a JSON body. */
   readonly readJson: (bytes: Uint8Array) => Promise<unknown>;
-  /** For answers that go on after their operation. */
+  /** For answers that continue after their operation. */
   readonly services: Pick<Services, 'events' | 'chats' | 'progress'>;
   /** Budget of answers until clients have read them. */
   readonly answers: ByteBudget;

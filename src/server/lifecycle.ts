@@ -36,7 +36,7 @@ export class Lifecycle {
   }
 
   /**
-   * Registers a part, to be closed before all parts opened earlier. `isBounded`: it ends by itself in any case, and is always
+   * Registers a part, to be closed before all parts opened earlier. `isBounded`: it ends on its own in any case, and is always
    * waited for.
    */
   opened(what: string, close: () => void | Promise<void>, { isBounded = false } = {}): void {

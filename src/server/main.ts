@@ -180,7 +180,7 @@ interface Work {
   readonly monitoring: Monitoring;
 }
 
-/** Starts what goes on beside the requests. */
+/** Starts what runs beside the requests. */
 async function startWork(starting: Starting, stored: Stored): Promise<Work> {
   const { shards } = stored.layout;
   const models = openModels(starting, stored);

@@ -1,4 +1,4 @@
-// The data directory of a node whose logs lie in a store: a cache that may be deleted while the node does not run. `node.json`
+// The data directory of a node whose logs are in a store: a cache that may be deleted while the node does not run. `node.json`
 // holds the node's name and the mark of the store that the cache is of.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -32,7 +32,7 @@ export function refuseNodeDirectory(directory: string): void {
   if (isNodeDirectory(directory))
     throw new EngineError(
       'STO-E001',
-      `${directory} is the cache of a node whose data lie in a database: set GRANARY_STORE, or name another --data-dir`,
+      `${directory} is the cache of a node whose data are in a database: set GRANARY_STORE, or name another --data-dir`,
     );
 }
 

@@ -20,7 +20,7 @@ interface Claim {
 export interface FirstChange {
   /** Kept by an earlier run of this call that did not come to its answer: the change is not to be made again. */
   readonly made: JsonValue | undefined;
-  /** Call it in the transaction of the change, with what a repeat needs to go on. */
+  /** Call it in the transaction of the change, with what a repeat needs to continue. */
   readonly keep: (change: Change, made: JsonValue) => void;
 }
 

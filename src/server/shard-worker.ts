@@ -20,7 +20,7 @@ export const fetchShard: FetchShard = async (options) => {
   const fetching = fetchAhead(options);
   const rehearsing = isRehearsed ? undefined : warmUp(options);
   isRehearsed = true;
-  // Nothing goes on after the answer.
+  // Nothing continues after the answer.
   const [fetched] = await Promise.allSettled([fetching, rehearsing]);
   if (fetched.status === 'rejected') throw fetched.reason;
 };

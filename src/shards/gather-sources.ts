@@ -1,4 +1,4 @@
-// Resolves further sources that lie in another partition than their fact. The fact's partition knows only the source's
+// Resolves further sources that are in another partition than their fact. The fact's partition knows only the source's
 // grain name. The source's partition turns the name into a hash, and knows whether the source still exists and is
 // visible.
 import { isPlainHash } from '../engine/record/grain-name.ts';

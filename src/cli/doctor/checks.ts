@@ -1,4 +1,4 @@
-// The checks of `granary doctor`, apart from that of a backup. They read; only the listener's opens its ports for a moment.
+// The checks of `granary doctor`, apart from that of a backup. They only read; that of the listeners also opens their ports for a moment.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS_MIN = 30;
 const FILES_MIN = 4_096;
-/** Times of files may lie ahead of the clock by this much. */
+/** Times of files may be ahead of the clock by this much. */
 const CLOCK_AHEAD_MS = 60_000;
 const HEALTH_MS = 5_000;
 /** Bits that let others than the owner in. */
@@ -71,7 +71,7 @@ function keys({ dataDir, masterKey, masterKeyFile }: Config): readonly Finding[]
     return [ok('keys', 'The master key is kept apart from the data.')];
   if (!existsSync(beside)) return [];
   const action = 'Move it to another disk and name it in --master-key-file. Keep a copy of it in a safe place.';
-  return [warn('keys', `${beside} lies beside the data that it protects`, action)];
+  return [warn('keys', `${beside} is stored beside the data that it protects`, action)];
 }
 
 /** A clock that went back shows in files that are newer than now. */
@@ -84,7 +84,7 @@ function clock({ dataDir }: Config, nowMs: number): Finding {
       .flatMap((path) => readdirSync(path).map((name) => statSync(join(path, name), { throwIfNoEntry: false })))
       .map((found) => found?.mtimeMs ?? 0),
   );
-  const action = 'Set the clock, and run a time service such as chrony: retention and expiry go by the clock.';
+  const action = 'Set the clock, and run a time service such as chrony: retention and expiry depend on the clock.';
   if (newestMs > nowMs + CLOCK_AHEAD_MS)
     return fail('clock', `Files of the server are ${Math.round((newestMs - nowMs) / 1000)} s newer than now`, action);
   return ok('clock', `The clock says ${new Date(nowMs).toISOString()}.`);
@@ -94,7 +94,11 @@ function disk({ dataDir }: Config): Finding {
   if (!existsSync(dataDir)) return ok('disk', 'There is no data yet.');
   const network = networkDiskOf(dataDir);
   if (network !== undefined)
-    return fail('disk', `${dataDir} is on ${network}`, 'Move it to a local disk: locks and syncs do not hold there.');
+    return fail(
+      'disk',
+      `${dataDir} is on ${network}`,
+      'Move it to a local disk: locks and syncs are not reliable there.',
+    );
   const { bavail, blocks, bsize } = statfsSync(dataDir);
   const free = `${bytes(bavail * bsize)} of ${bytes(blocks * bsize)} are free`;
   if (bavail * bsize < DISK_ROOM_BYTES_MIN) return fail('disk', free, 'Make room: the server takes no writes.');

@@ -6,7 +6,7 @@ export function readReport(text: string): ReportData {
   return inside(JSON.parse(text)) as ReportData; // the server's own report
 }
 
-/** Members get their inside names, but for those of the proof, which are signed as they are. */
+/** Members get their inside names, except those of the proof, which are signed under their outside names. */
 function inside(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inside);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,6 +1,6 @@
-// Reads what a folder says of its sentence model: an export of sentence-transformers with `model.onnx` and
+// Reads the description of a sentence model from its folder: an export of sentence-transformers with `model.onnx` and
 // `tokenizer.json`. The rest is optional: `modules.json` and the configuration of its modules (pooling, prompts, maximum
-// length). `granary-model.json`, if there, goes before them:
+// length). `granary-model.json`, if there, takes precedence over them:
 //
 //   { "file": "onnx/model.onnx", "tokenizer": "tokenizer.json", "pooling": "mean" | "cls" | "last",
 //     "max_tokens": 256, "query_prefix": "query: ", "passage_prefix": "passage: ", "lower_case": false }
@@ -35,7 +35,7 @@ export interface SentenceModel {
   readonly needsWholeGraph: boolean;
 }
 
-/** Attention takes time in the square of the tokens, and no window needs more. */
+/** The time of attention grows with the square of the tokens, and no window needs more. */
 const TOKENS_MAX = 512;
 const MODEL_FILE = 'model.onnx';
 

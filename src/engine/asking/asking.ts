@@ -7,12 +7,12 @@ export type Question<K extends QuestionKind = QuestionKind> = {
   readonly [One in K]: { readonly kind: One; readonly input: QuestionInput<One> };
 }[K];
 
-/** How a question ended: with its output, or with the error of whatever answered it. */
+/** The end of a question: its output, or the error that it was answered with. */
 export type Settled = { readonly output: QuestionOutput<QuestionKind> } | { readonly error: unknown };
 
 /**
- * A computation that asks questions of the kinds `K` and returns `T`. Questions that are yielded together are answered together;
- * it is resumed with their answers in the same order. One that fails does not stop the others.
+ * A computation that asks questions of the kinds `K` and returns `T`. Questions that are yielded together are answered together.
+ * The computation is resumed with the answers in the same order. A question that fails does not stop the others.
  */
 export type Asking<T, K extends QuestionKind> = Generator<readonly Question<K>[], T, readonly Settled[]>;
 

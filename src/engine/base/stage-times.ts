@@ -59,7 +59,7 @@ export class StageTimes {
     notes.toMs.push(performance.timeOrigin + toMs);
   }
 
-  /** All notes, which are returned once. */
+  /** Returns all notes and forgets them. */
   take(): StageColumns {
     const { requests, names, ...columns } = this.#notes;
     this.#notes = new Notes();

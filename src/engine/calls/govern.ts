@@ -88,7 +88,7 @@ export interface GovernCalls {
   restrictions: { input: { userId?: string | undefined }; output: { restrictions: readonly RestrictionView[] } };
   /** Writes a consent grain and a consent fact for each item. Each item has its own outcome. */
   consent: { input: { items: readonly ConsentItem[] }; output: { outcomes: readonly ConsentOutcome[] } };
-  /** Stores the facts of consent grains that lie in another partition. */
+  /** Stores the facts of consent grains that are in another partition. */
   consentFacts: { input: { facts: readonly ConsentFact[] }; output: Record<never, never> };
   /** The latest consent of each user to each purpose, sorted by user, then purpose. */
   consents: {

@@ -142,7 +142,7 @@ export interface AddItem {
   readonly awaited?: readonly string[] | undefined;
 }
 
-/** The properties of a source that the known grain's partition needs. The source may lie in another partition. */
+/** The properties of a source that the known grain's partition needs. The source may be in another partition. */
 export interface ExtractedFrom {
   /** Its name in the trail of the known grain's partition. */
   readonly name: string;

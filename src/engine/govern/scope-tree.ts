@@ -1,5 +1,5 @@
 // The scope tree of a memory (service contract, section 11): a tree of names. A scope's path joins the names below the
-// root with slashes, and a grain lies in the scope whose path is its namespace. Pure.
+// root with slashes, and a grain belongs to the scope whose path is its namespace. Pure.
 
 import { EngineError } from '../base/errors.ts';
 

@@ -1,4 +1,4 @@
-// The small files of a deployment's keys: the check of the master key, the control key, the proof keys. They lie in a folder,
+// The small files of a deployment's keys: the check of the master key, the control key, the proof keys. They are in a folder,
 // or in the store that holds the logs.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

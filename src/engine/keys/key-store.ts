@@ -67,7 +67,7 @@ export class KeyStore {
     return KeyStore.over(new BucketFiles(directory, options.name ?? basename(directory)), master, options.clock);
   }
 
-  /** Opens the store whose slots lie in `buckets`. AUT-E003. */
+  /** Opens the store whose slots are in `buckets`. AUT-E003. */
   static over(buckets: Buckets, master: MasterKey, clock?: Clock): KeyStore {
     const slots = new KeySlots(buckets, master);
     const store = new KeyStore(slots, buckets, clock);

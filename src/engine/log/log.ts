@@ -37,9 +37,9 @@ export interface Log {
   /**
    * Writes all of `append` or nothing, in one transaction with fsync. Resolves when it is durable, with the sequence
    * number of the first record. One append may be in flight at a time (asserted). Rejects with EngineError STO-E001
-   * when the store has no room or refuses: nothing was written, and the log goes on. After a failed *sync*, or when
+   * when the store has no room or refuses: nothing was written, and the log still accepts appends. After a failed *sync*, or when
    * another process has written to the log, the log is poisoned: every later append rejects with STO-E001 until it is
-   * reopened, while reads go on.
+   * reopened, while reads continue.
    */
   append(append: Append): Promise<Sequence>;
   /**
@@ -82,7 +82,7 @@ export interface Log {
    */
   readonly refusing?: string | undefined;
   /**
-   * Checks the store's own files, in steps, while appends go on. Returns a description of the damage; the store must
+   * Checks the store's own files, in steps, while appends continue. Returns a description of the damage; the store must
    * not be used after that. Absent when the store has no structure beneath the records.
    */
   checkFiles?(): Generator<void, string | undefined, void>;
@@ -105,7 +105,7 @@ export interface Log {
   closing?(): void;
   /** Bytes of the store on disk. */
   bytesOnDisk(): number;
-  /** Writes a consistent copy of the store into `directory` (created by the caller, empty) while appends go on. */
+  /** Writes a consistent copy of the store into `directory` (created by the caller, empty) while appends continue. */
   backup(directory: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 // Names of grains in the log, for every place where the name may outlive the grain: audit entries, recall records,
-// version links, the grain's own record. The plain hash would let anybody with a copy of the log guess an erased text by
+// version links, the grain's own record. The plain hash would let anyone with a copy of the log guess an erased text by
 // hashing candidates and comparing. So the hash is enciphered (crypto/trail-cipher.ts) under a key derived from the keys
 // of the grain. While those keys exist, the name can be deciphered to the hash. Once one of them is destroyed, the name is
 // 32 random bytes.
@@ -47,7 +47,7 @@ export function grainName({ keys, partition, enciphered }: GrainName): string {
   return bytes.toString('hex', 0, writeName(bytes, 0, { keys, partition, source: enciphered, from: 0 }));
 }
 
-/** A name whose enciphered hash lies at `from` in `source`. */
+/** A name whose enciphered hash begins at `from` in `source`. */
 export interface PlacedName {
   readonly keys: NameKeys;
   readonly partition?: number | undefined;

@@ -28,7 +28,7 @@
 //               The name is empty where new is 0.
 //  12 further source   memory u32 | grain u32 | at ms u48 | name of the source
 //               A stored fact was extracted again, from a source that is not in the grain's bytes. One record a source. The
-//               name holds a partition when the source lies in another one than the grain.
+//               name holds a partition when the source is in another one than the grain.
 //  13 audit     memory u32 | events before u48 | at ms u48 | marks u16 | mark u8 ... | entries as in kind 6
 //               events before: the number of events of the memory's partition up to this record. One mark for each of the
 //               first entries: the events that it makes (govern/trail/event-kinds.ts). Entries without a mark make none.

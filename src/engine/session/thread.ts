@@ -1,5 +1,5 @@
-// A chat thread is a session whose state says so: the current state with the tag of threads holds its title, whether it is
-// archived, and the caller's metadata. Its messages are the events of the session.
+// A chat thread is a session with a state that has the tag of threads. The current such state holds the title, whether the
+// thread is archived, and the caller's metadata. Its messages are the events of the session.
 import type { EngineError } from '../base/errors.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { GrainView } from '../calls/grain.ts';

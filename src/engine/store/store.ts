@@ -51,7 +51,7 @@ export class Store {
   vectors!: VectorIndex;
   /** Set together with `index`, of whose heap budget it takes a part. */
   opened!: OpenedCache;
-  /** Set after the index, where the shard lies in a database. */
+  /** Set after the index, if the shard is in a database. */
   uploads: Uploads | undefined;
   /** Memories that may hold grains without vectors, in the order in which they were last examined. */
   readonly vectorsBehind = new Set<number>();

@@ -206,7 +206,7 @@ export function refuseTurn(
   return refusal?.code === 'MEM-E001' ? noTurn(sessionId) : refusal;
 }
 
-/** True when the policy's times to live have ended an event of its person and namespace that is as old. */
+/** True if an event of the same age, person and namespace would have outlived the policy's time to live. */
 export function hasOutlived(memory: Memory, of: Owner & { readonly updatedAtMs: number }, nowMs: number): boolean {
   return hasExpired(memory, { type: 'event', fields: { namespace: of.namespace, created_at: of.updatedAtMs } }, nowMs);
 }

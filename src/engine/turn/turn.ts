@@ -30,7 +30,7 @@ export interface ToolCall {
 
 /** An answer of the model that asked for tools. */
 export interface TurnStep {
-  /** Hash of the event with what the model said beside; absent if it said nothing. */
+  /** Hash of the event with the text that the model wrote besides the calls; absent if it wrote none. */
   readonly said?: string | undefined;
   readonly calls: readonly ToolCall[];
 }
@@ -79,7 +79,7 @@ export type TurnEvent =
   | { readonly kind: 'resolved'; readonly callId: string; readonly failed: boolean }
   /** Only calls of the client are left. */
   | { readonly kind: 'paused'; readonly untilMs: number }
-  /** The caller goes on, with the outcome of each call that it was asked for. */
+  /** The caller resumes the turn with the outcome of each call that it was asked for. */
   | {
       readonly kind: 'resumed';
       readonly server: string;
@@ -135,7 +135,7 @@ export function actionsOf({ steps }: Pick<Turn, 'steps'>): readonly string[] {
   return steps.flatMap(({ calls }) => calls.map(({ action }) => action));
 }
 
-/** The event that the state of a turn has brought about by itself; undefined if there is none. */
+/** The event that follows from the state of a turn and the time alone; undefined if there is none. */
 export function dueEvent(turn: Turn, nowMs: number, server: string, pauseMs: number): TurnEvent | undefined {
   if (turn.status === 'awaiting_client' && (turn.expiresAtMs ?? 0) <= nowMs) return { kind: 'expired' };
   if (turn.status === 'running' && turn.server !== server)

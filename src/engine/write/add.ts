@@ -95,7 +95,7 @@ export function planAdd(
 
 /**
  * Refuses an extracted grain whose source was erased meanwhile, because it must not outlive its source. Grains of one
- * person or one session share a partition. Other sources may lie in another partition and are not checked.
+ * person or one session share a partition. Other sources may be in another partition and are not checked.
  */
 function checkSource(group: Group, memory: Memory, { grain: { fields }, userId }: PreparedGrain): void {
   const shared = memory.settings.partitions === 1 || userId !== undefined || typeof fields['session_id'] === 'string';

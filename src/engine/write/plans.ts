@@ -364,7 +364,7 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
     noteOnly: true,
     plan: (group, memory, context, { event, details: plain, texts = {}, userId = context.userId }) => {
       const opened = known(memory);
-      // A person whose grains lie in another partition gets a key here, so that an erasure covers what the trail says
+      // A person whose grains are in another partition gets a key here, so that an erasure covers what the trail says
       // of them.
       const elsewhere = userId !== undefined && Number(plain['count'] ?? 0) > 0 ? userId : undefined;
       if (elsewhere !== undefined && group.store.namedKeys.user(opened, elsewhere) === undefined)

@@ -116,7 +116,7 @@ export function keyIn(
   return keys.keyOf(header, token);
 }
 
-/** True for https, and for http on this machine only: whoever changes the keys on their way decides who may enter. */
+/** True for https, and for http on this machine only: an attacker who changes the keys in transit decides who may enter. */
 export function isIssuerUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username } = new URL(text);
@@ -125,8 +125,8 @@ export function isIssuerUrl(text: string): boolean {
 }
 
 /**
- * The object that an address of the issuer answers. Redirects are errors: they would leave the host that the operator
- * configured. `isRefusable`: an answer 400 or 401 gives its object too.
+ * Fetches the JSON object at an address of the issuer. Redirects are errors: they would leave the host that the operator
+ * configured. `isRefusable`: the object of an answer 400 or 401 is returned too.
  */
 export async function fetchedJson(
   url: string,

@@ -1,5 +1,5 @@
 // The first key of a deployment: from the environment, or generated at the first start, printed once and stored in
-// `<data-dir>/keys/bootstrap.key` for the command line on the same machine. A deployment whose keys lie in a store keeps it
+// `<data-dir>/keys/bootstrap.key` for the command line on the same machine. A deployment whose keys are in a store keeps it
 // there too, wrapped by the master key, and each of its nodes gets the file.
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';

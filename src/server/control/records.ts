@@ -94,7 +94,7 @@ export interface ReplyRecord {
   readonly atMs: number;
   /** The answer; what the call made first while `isOpen`. */
   readonly value: JsonValue;
-  /** The call has not come to its answer. If the process ended meanwhile, a repeat goes on from what was made. */
+  /** The call has not come to its answer. If the process ended meanwhile, a repeat continues from what was made. */
   readonly isOpen?: true;
 }
 
@@ -183,7 +183,7 @@ export interface ImportJobOptions {
   readonly extract?: boolean;
 }
 
-/** The import of a document that goes on after its answer. */
+/** The import of a document that continues after its answer. */
 export interface ImportJobRecord {
   readonly id: string;
   /** Number of the memory. */
@@ -264,7 +264,7 @@ export interface HeldSummary {
   readonly restricted: boolean;
 }
 
-/** The request of a data subject, which a deadline runs for. It lies under a key of its own. */
+/** The request of a data subject, with its deadline. It is sealed under a key of its own. */
 export interface SubjectRequestRecord {
   readonly id: string;
   /** Number of the memory. */

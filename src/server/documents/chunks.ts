@@ -1,4 +1,4 @@
-// Cuts a document into chunks. A chunk lies in one section, so its page and its headings are exact. Windows of a section
+// Cuts a document into chunks. A chunk belongs to one section, so its page and its headings are exact. Windows of a section
 // have at most `size` characters (UTF-16 units) and end at a paragraph, else at a sentence, else at a word.
 import { EngineError } from '../../engine/base/errors.ts';
 import { DOCUMENT_CHUNKS_MAX } from '../../engine/base/limits.ts';

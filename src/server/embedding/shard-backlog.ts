@@ -8,9 +8,9 @@ import type { Backlog, StampOf } from './backlog.ts';
 import type { Outside } from './egress.ts';
 
 export interface BacklogBackends {
-  /** Backends whose embedders run on other machines, now. Absent: none. */
+  /** Returns the backends whose embedders run on other machines at present. Absent: none. */
   readonly outside?: (() => Outside) | undefined;
-  /** All backends of the deployment, now. Absent: those that name no model. */
+  /** Returns the present backends of the deployment. Absent: those that name no model. */
   readonly backends?: (() => readonly VectorBackend[]) | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The restores that the deployment went through. A restored log gives the numbers of lost events again, so cursors carry
-// the epoch of their numbers: the time from one restore to the next. Before the first restore the epoch is empty.
+// The restores that the deployment went through. A restored log uses the numbers of lost events again. So a cursor
+// carries the epoch of its numbers: the time from one restore to the next. Before the first restore the epoch is empty.
 import { randomBytes } from 'node:crypto';
 import { RESTORES_NOTED_MAX } from '../../engine/base/limits.ts';
 import type { Fork } from '../../engine/calls/events.ts';

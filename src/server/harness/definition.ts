@@ -1,4 +1,4 @@
-// The definition of a harness, and how it lies in grains. All grains of it are in the namespace `harnesses/SLUG/def`:
+// The definition of a harness, and how it is stored in grains. All grains of it are in the namespace `harnesses/SLUG/def`:
 //
 //   goal      description: the goal; `context.harness`: the members of `Settings`, with snake_case names
 //   workflow  at most one, as clients send it

@@ -1,4 +1,4 @@
-// The definition of a tool, and how it lies in an action of kind `definition`.
+// The definition of a tool, and how it is stored in an action of kind `definition`.
 
 import { hash } from 'node:crypto';
 import { isJsonObject } from '../../engine/grain/api/json-value.ts';

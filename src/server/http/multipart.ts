@@ -1,4 +1,4 @@
-// Uploads: multipart/form-data with a file part named `file`. Other parts are not read, and named; some clients add a `config`.
+// Uploads: multipart/form-data with a file part named `file`. Other parts are not read; only their names are kept, because some clients add a `config`.
 import busboy from 'busboy';
 import { EngineError } from '../../engine/base/errors.ts';
 import { UPLOAD_BYTES_MAX } from '../../engine/base/limits.ts';
@@ -91,12 +91,12 @@ function partsOf(type: string, body: Uint8Array, bytesMax: number): Promise<Part
 }
 
 /**
- * The bytes of a file, a stretch of the body. The parser names them by pieces, maybe one for every few bytes: most are views
- * of the body, and those that may be the beginning of a boundary are copies.
+ * The bytes of a file, a stretch of the body. The parser gives them in pieces, perhaps one for every few bytes. Most pieces are
+ * views of the body; those that may be the beginning of a boundary are copies.
  */
 class Content {
   readonly #body: Uint8Array;
-  /** Offset in the body, once a view told it. */
+  /** Offset in the body, known from the first view on. */
   #start: number | undefined;
   #length = 0;
   /** The pieces before the first view: fewer bytes than a boundary has. */
@@ -109,7 +109,7 @@ class Content {
   push(piece: Buffer): void {
     if (this.#start === undefined) {
       const at = piece.byteOffset - this.#body.byteOffset;
-      // A copy may lie in the same buffer, where small ones share one.
+      // A copy may be in the same buffer as the body, because small ones share a buffer.
       const isView = piece.buffer === this.#body.buffer && at >= 0 && at < this.#body.length;
       if (isView) this.#start = at - this.#length;
       else this.#copies.push(piece);

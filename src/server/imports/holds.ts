@@ -92,7 +92,7 @@ export function withoutName(fileName: string): string {
   return `document${/\.[A-Za-z0-9]{1,8}$/.exec(fileName)?.[0] ?? ''}`;
 }
 
-/** True for a job whose record or chunks name the person or lie in the scope. */
+/** True for a job whose record or chunks name the person or belong to the scope. */
 export function isAbout(
   { memory, caller, options }: Pick<ImportJobRecord, 'memory' | 'caller' | 'options'>,
   person: Person,

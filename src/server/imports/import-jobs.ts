@@ -1,5 +1,5 @@
 // Import jobs: a bounded queue, a few of which run. Every step is a record of the control log, and the uploaded file lies
-// beside it, sealed, until the job ends. A start goes on with what was queued or running.
+// beside it, sealed, until the job ends. A start continues what was queued or running.
 //
 // A job ends in three steps: its end is decided (`ending` of its record), the memory's audit trail tells it, then its
 // status shows it. So whoever sees the status finds the entry and its event. A start takes the steps that are left.
@@ -415,7 +415,7 @@ export class ImportJobs {
     for (const [at, job] of ended.entries()) if (at < over || this.#isOld(job)) change.remove('importJob', job.id);
   }
 
-  /** Running jobs stop at their next chunk, and go on at the next start. */
+  /** Running jobs stop at their next chunk, and continue at the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { abort } of this.#running.values()) abort.abort();

@@ -23,7 +23,7 @@ export class Uploads {
     this.#directory = directory;
   }
 
-  /** Durable when it resolves. Pieces are sealed one at a time, so that other requests go on. Rejects with STO-E001. */
+  /** Durable when it resolves. Pieces are sealed one at a time, so that other requests run in between. Rejects with STO-E001. */
   async write(id: string, bytes: Uint8Array, key: Uint8Array): Promise<void> {
     const path = this.#path(id);
     const temporary = `${path}${TEMPORARY_SUFFIX}`;

@@ -20,7 +20,7 @@ export class Reranker {
     this.#outgoing = outgoing;
   }
 
-  /** One try: a caller waits, and goes on without the order. Throws LLM-E002. */
+  /** One try: a caller waits, and continues without the order. Throws LLM-E002. */
   async order(query: string, documents: readonly string[], timeoutMs: number): Promise<Order> {
     const { id, baseUrl, apiKey } = this.#provider;
     const failed = (what: string): EngineError => new EngineError('LLM-E002', `the provider ${id} ${what}`);

@@ -1,5 +1,5 @@
 // Counts acts that come in bursts when something is wrong: removals, refusals by policy, exports and failed keys. A count
-// above its threshold within an hour raises an alarm, once until it falls again, and once more at ten times the threshold.
+// above its threshold within an hour raises one alarm until it falls again, and a second one at ten times the threshold.
 import { MONITORED_MEMORIES_MAX } from '../../engine/base/limits.ts';
 
 /** Acts within an hour that are still usual (service contract, section 9; exports and failed keys have it from here). */
@@ -20,7 +20,7 @@ export interface Alarm {
   readonly severity: 'warning' | 'critical';
 }
 
-/** The result of a burst that only a check saw. */
+/** The result of an invented burst, by which a check tests the monitor. */
 export interface Drill {
   readonly threshold: number;
   /** True when an alarm came at the threshold already. */
@@ -53,7 +53,7 @@ class Hour {
   }
 
   #moveTo(part: number): void {
-    // A clock that was set back stays in its part.
+    // After the clock was set back, acts count in the newest part.
     const passed = Math.min(PARTS, part - this.#part);
     for (let i = 1; i <= passed; i++) this.#counts[(part - passed + i) % PARTS] = 0;
     this.#part = Math.max(this.#part, part);

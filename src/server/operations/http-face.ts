@@ -44,7 +44,7 @@ export type HttpReply =
       readonly body: AsyncIterable<Uint8Array>;
     }
   | {
-      /** An answer that goes on after the operation: `open` begins it. */
+      /** An answer that continues after the operation: `open` begins it. */
       readonly kind: 'open';
       readonly status: number;
       readonly headers: Readonly<Record<string, string>>;

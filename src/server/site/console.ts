@@ -1,4 +1,4 @@
-// The console at /console: one page for every address of it. A browser that opens the server itself is led there.
+// The console at /console: one page for every address of it. A browser that opens the root of the server is redirected there.
 import type { HttpRequest, ResponseHeaders } from '../http/listener.ts';
 import type { Logger } from '../log.ts';
 import { securityHeaders } from './asset.ts';

@@ -137,7 +137,7 @@ function buildingPage(said: string): TextPage {
       ['refresh', String(ASK_AGAIN_SECONDS)],
       ['retry-after', String(ASK_AGAIN_SECONDS)],
     ],
-    html: textPage(`${said} being built`, 'That takes a few seconds, once. This page then shows it by itself.'),
+    html: textPage(`${said} being built`, 'That takes a few seconds, once. This page then shows it automatically.'),
   };
 }
 

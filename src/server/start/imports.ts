@@ -1,4 +1,4 @@
-// Opens the import jobs, and goes on with those of an earlier server.
+// Opens the import jobs, and continues those of an earlier server.
 import { join } from 'node:path';
 import { onDemand } from '../../engine/base/on-demand.ts';
 import type { Services } from '../context.ts';

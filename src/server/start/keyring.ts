@@ -25,7 +25,7 @@ export interface Data extends Keyring {
   readonly stored?: StoredShards | undefined;
 }
 
-/** Shards whose logs lie in a database. */
+/** Shards whose logs are in a database. */
 export interface StoredShards {
   readonly database: DatabaseOptions;
   /** Why the shard may not answer at the moment; undefined while it may. */

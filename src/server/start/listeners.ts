@@ -1,4 +1,4 @@
-// Starts the listeners: HTTP, HTTP for HTTP/1.0 peers, and gRPC, each on a port or HTTP and gRPC on one.
+// Starts the listeners: HTTP, HTTP for HTTP/1.0 peers, and gRPC, each on a port of its own, or HTTP and gRPC on one.
 import { EngineError } from '../../engine/base/errors.ts';
 import { NODE_LAST_REQUESTS_MS } from '../../engine/base/limits.ts';
 import { requestIdOf } from '../arrival.ts';
@@ -192,7 +192,7 @@ function reflectionFor(
   };
 }
 
-/** `front` gets the HTTP/2 connections of a shared port. If the port cannot be opened, nothing else would close it. */
+/** `front` gets the HTTP/2 connections of a shared port. If the port cannot be opened, `front` is closed here, because nothing else would. */
 async function listenHttp(
   { config: { host, httpPort: port } }: Starting,
   { listen }: ChosenListener,

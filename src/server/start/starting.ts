@@ -32,7 +32,7 @@ export interface ServerDeps {
   readonly repeats?: boolean | undefined;
   /** How to open embedders, instead of the configuration. Only for tests and benchmarks. */
   readonly openers?: ((spare: Spare) => Openers) | undefined;
-  /** False for a command that opens the data by itself: webhooks wait for the next server. */
+  /** False for a command that opens the data itself: webhooks wait for the next server. */
   readonly sendsWebhooks?: boolean | undefined;
   /** False when the caller prints the warnings of the start itself. */
   readonly logsWarnings?: boolean | undefined;

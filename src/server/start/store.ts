@@ -1,4 +1,4 @@
-// Opens a deployment whose logs lie in a database: waits for it, takes the control log, and reads the key files there.
+// Opens a deployment whose logs are in a database: waits for it, takes the control log, and reads the key files there.
 import { realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -27,13 +27,13 @@ import { settleDeployment } from '../write-ahead.ts';
 import { DigestBuilder, digestOfStored, recordPages, type ShardDigest, statePages } from './log-digest.ts';
 import { type MovedLog, movedLogs, releaseAll, slotsOf, storedSlots, takeAll } from './moved-logs.ts';
 
-/** Files of the folder of keys that stay there: the master key never lies in a database, and the first API key is wrapped. */
+/** Files of the folder of keys that stay there: the master key is never in a database, and the first API key is wrapped. */
 const NOT_STORED: ReadonlySet<string> = new Set(['master.key', 'bootstrap.key']);
 
 export interface MoveOptions {
   readonly directory: string;
   readonly url: string;
-  /** Of the key store, if the keys lie in one. */
+  /** Of the key store, if the keys are in one. */
   readonly keyUrl: string | undefined;
   /** As of a server. */
   readonly masterKey: string | undefined;

@@ -1,4 +1,4 @@
-// The server of one node on a database. When its control log takes nothing any more, because another owner had it or the database went
+// The server of one node on a database. When its control log accepts no more writes, because another owner had it or the database went
 // back to an older state, the server is closed and started again on the same ports, in the same process.
 import { setTimeout as pause } from 'node:timers/promises';
 import { STORE_REOPEN_MS_MAX, STORE_RETRY_MS, STORE_WATCH_MS } from '../../engine/base/limits.ts';
@@ -83,7 +83,7 @@ class Reopening {
     });
   }
 
-  /** Never rejects. Goes on until the server runs, or is to end. */
+  /** Never rejects. Retries until the server runs, or is told to stop. */
   async #reopen(): Promise<void> {
     const { log, start } = this.#parts;
     log.error({}, 'the control log takes nothing any more: the server closes, and opens it again');

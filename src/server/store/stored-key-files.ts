@@ -57,7 +57,7 @@ export class StoredKeyFiles implements KeyFiles {
     }
   }
 
-  /** The keys lie beside the files, in the same database. */
+  /** The keys are beside the files, in the same database. */
   holdsKeys(): boolean {
     return true;
   }

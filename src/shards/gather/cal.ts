@@ -71,7 +71,7 @@ export async function gatherCalRead(fan: Fan, method: CalMethod, ask: PartitionR
 type CalMethod = 'calRead' | 'calScan';
 
 /**
- * Finds the contested pairs, whichever partitions their beliefs lie in. Round one asks which pairs the selected beliefs
+ * Finds the contested pairs, whichever partitions hold their beliefs. Round one asks which pairs the selected beliefs
  * are about; round two asks each partition what it says about these pairs.
  */
 async function contestedAnywhere(

@@ -260,7 +260,7 @@ async function gatherAccumulate(
       return partition === undefined ? fan.found('accumulate', input) : fan.one(partition, 'accumulate', input);
     });
   if (fan.context.idempotency !== undefined) {
-    // For a repeat, the newest grain may lie in another partition by now. Ask all for the stored reply: the partition
+    // For a repeat, the newest grain may be in another partition by now. Ask all for the stored reply: the partition
     // that has it answers, whatever the target is.
     const remembered = await ifFound(fan.found('accumulate', { ...input, target: { hash: NO_GRAIN } }));
     if (remembered !== undefined) return remembered;

@@ -1,4 +1,4 @@
-// The goals above goals, over several partitions. Parents may lie in any partition, and each partition sees only its own
+// The goals above goals, over several partitions. Parents may be in any partition, and each partition sees only its own
 // grains. Goals that were read are kept, so that many walks of one call ask each partition only a few times.
 import { EngineError } from '../../engine/base/errors.ts';
 import { GOALS_ABOVE_MAX, GOALS_KNOWN_MAX, GOALS_NAMED_MAX, GOALS_VISITED_TURN } from '../../engine/base/limits.ts';

@@ -1,4 +1,4 @@
-// The goals of a session over several partitions. A goal and its parent may lie in different ones.
+// The goals of a session over several partitions. A goal and its parent may be in different ones.
 import { GOAL_TREE_READ_MAX } from '../../engine/base/limits.ts';
 import type { Input, Output } from '../protocol.ts';
 import type { Fan } from './fan.ts';

@@ -200,7 +200,7 @@ export function mergeTextStatistics(parts: readonly TextStatistics[]): TextStati
   });
 }
 
-/** A session lies in one partition, so the counts add up. */
+/** A session is in one partition, so the counts add up. */
 function mergeSessionStatistics(parts: readonly SessionStatistics[]): SessionStatistics | undefined {
   if (parts.length === 0) return undefined;
   return {

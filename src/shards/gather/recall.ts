@@ -21,7 +21,7 @@ interface PartitionCandidate extends Candidate {
   readonly partition: number;
 }
 
-/** `places`: takes those of the grains that the answer names. */
+/** `places` receives the places of the grains that the answer names. */
 export async function gatherRecall(
   fan: Fan,
   query: RecallQuery,

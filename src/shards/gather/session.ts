@@ -1,5 +1,5 @@
-// Reads of one session over several partitions. The grains of a session id lie in one partition, but those of a namespace
-// with the session's name may lie in any.
+// Reads of one session over several partitions. The grains of a session id are in one partition, but those of a namespace
+// with the session's name may be in any.
 import { ANSWER_BYTES_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../engine/grain/api/answer-room.ts';
 import { idsOf, taskOf } from '../../engine/session/chain.ts';
@@ -119,7 +119,7 @@ const CHAIN_ROUNDS_MAX = 16;
 type Side = 'below' | 'above';
 const SIDES: readonly Side[] = ['below', 'above'];
 
-/** Usually one round: a partition follows its own names by itself. */
+/** Usually one round: a partition follows its own names without being asked. */
 export async function gatherChain(fan: Fan, input: Input<'sessionChain'>): Promise<Output<'sessionChain'>> {
   const found = { below: new Map<string, GrainView>(), above: new Map<string, GrainView>() };
   const names: Record<Side, Set<string>> = { below: new Set(input.below), above: new Set(input.above) };

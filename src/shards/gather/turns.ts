@@ -1,4 +1,4 @@
-// The turns of harnesses over several partitions. A turn lies in the partition of its conversation's grains, which the
+// The turns of harnesses over several partitions. A turn is in the partition of its conversation's grains, which the
 // conversation names.
 import { EngineError } from '../../engine/base/errors.ts';
 import type { Input, Output } from '../protocol.ts';

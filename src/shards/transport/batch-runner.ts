@@ -36,7 +36,7 @@ export interface BatchRunnerOptions {
   readonly onBug: (error: unknown, id: number | undefined) => void;
   /**
    * Called with an error that only a bug can cause, but that no engine met: a request that cannot be read, or an answer
-   * that cannot be packed. Its call is answered with SYS-E001, and the runner goes on.
+   * that cannot be packed. Its call is answered with SYS-E001, and the runner continues.
    */
   readonly onLost: (error: unknown) => void;
   /** Runs the fault hook. Without it, calls of the hook are refused. */

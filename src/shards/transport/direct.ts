@@ -15,7 +15,7 @@ export interface DirectOptions {
 /** Serves `engine` as shard `shard`. An error that only a bug can cause rejects its call unchanged and ends the shard. */
 export function directShard(shard: number, engine: EngineDoor, options: DirectOptions = {}): RawShardCaller {
   const { codecs = {}, clock = systemClock } = options;
-  /** Its calls have been rejected then: replies under way are dropped, as those of a dead thread are. */
+  /** Its calls are rejected by then. Replies under way are dropped, like those of a dead thread. */
   let isDead = false;
   const client = new ShardClient({
     send: (message) => runner.run(message),
@@ -45,7 +45,7 @@ export function directShard(shard: number, engine: EngineDoor, options: DirectOp
   return client.shard(shard);
 }
 
-/** Makes a failure that would cost one call its answer end the shard instead, so that a test shows the bug. */
+/** Lets a failure that would cost only one call its answer end the shard, so that a test shows the bug. */
 function rethrow(error: unknown): never {
   throw error;
 }

@@ -38,7 +38,7 @@ export function withEntry(text: string, form: Form, entry: Entry | undefined): s
 
 const BOM = '\uFEFF';
 
-/** Everything but the entry, as text. An empty list of servers is as good as none. */
+/** Everything except the entry, as text. An empty list of servers counts as none. */
 function outside(config: Members, form: Form): string {
   const { [SERVER]: _, ...others } = serversIn(config, form);
   const { [form.servers]: __, ...rest } = config;

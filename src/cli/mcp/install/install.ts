@@ -140,7 +140,7 @@ function startedBy(client: ClientRow, options: InstallOptions, { node, script }:
   const env: Record<string, string> = {};
   if (apiKey !== undefined) env['GRANARY_API_KEY'] = apiKey;
   if (project === 'auto' && client.workspace !== undefined) env['GRANARY_WORKSPACE'] = client.workspace;
-  // A package of npx lies in a cache, which may be emptied.
+  // A package of npx is in a cache, which may be emptied.
   const isOfNpx = /[\\/]_npx[\\/]/.test(script);
   return isOfNpx
     ? { command: 'npx', args: ['-y', `granary@${VERSION}`, 'mcp', ...args], env }

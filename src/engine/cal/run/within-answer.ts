@@ -21,7 +21,10 @@ export function written(answer: JsonObject): Written {
   const whole = textOf(answer);
   if (whole !== undefined) return { json: whole };
   const cut = shortened(answer, new AnswerRoom());
-  const warning = calWarning('CAL-W007', `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: go on with OFFSET`);
+  const warning = calWarning(
+    'CAL-W007',
+    `the answer ends at ${ANSWER_BYTES_MAX / 1_048_576} MiB: continue with OFFSET`,
+  );
   return { json: stringifyJson(cut), warning };
 }
 

@@ -15,8 +15,9 @@ export interface Composed {
 }
 
 /**
- * The rules of the baseline, of presets in any order, and of overrides: the strictest that any of them says. The baseline
- * holds beneath every preset, so adding one never loosens. Overrides with a `pii.write_action` but no `pii.categories` mean all categories. An override that has become looser than presets that came later waits without effect.
+ * Composes the baseline, presets in any order, and overrides: each rule is the strictest that any of them states. The baseline
+ * holds beneath every preset, so adding a preset never loosens a rule. Overrides with a `pii.write_action` but no
+ * `pii.categories` mean all categories. An override that is looser than presets that were added later has no effect.
  *
  * Throws POL-E009 for an unknown preset and for regions without a common one, VAL-E001 for a value that a rule cannot have.
  */

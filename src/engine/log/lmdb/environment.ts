@@ -2,7 +2,7 @@
 //
 // Options: no compression (sealed blobs do not compress), `noMemInit` off (it would put heap bytes, perhaps of
 // keys, into unused parts of pages), event-turn batching off (an append is its own batch), no overlapping sync
-// (lmdb-log.ts says why). The map grows by itself past `mapSizeBytes`; a full disk, not the map, is what bounds a log.
+// (lmdb-log.ts says why). The map grows automatically past `mapSizeBytes`; a full disk, not the map, is what bounds a log.
 import { randomInt } from 'node:crypto';
 import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { storageError } from '../../base/durable-file.ts';

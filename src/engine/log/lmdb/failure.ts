@@ -1,4 +1,4 @@
-// Classifies a failed commit of LMDB: no room (the log goes on), or an unknown state on disk (the log is poisoned).
+// Classifies a failed commit of LMDB: no room (the log still accepts appends), or an unknown state on disk (the log is poisoned).
 //
 // In LMDB a commit writes pages that nothing points to yet, syncs them, and then writes one meta page through a
 // descriptor opened with O_DSYNC; only that makes the pages count. (mdb.c, mdb_txn_commit and mdb_env_write_meta.) So:

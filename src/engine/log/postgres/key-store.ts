@@ -4,7 +4,7 @@
 //   granary_key_owners   shard → token of the owner that may write its keys
 //   granary_keys         as in a store
 //
-// A new key is durable there before the append that needs it. A tombstone lies in the store too, in the append that destroys the
+// A new key is durable there before the append that needs it. A tombstone is in the store too, in the append that destroys the
 // key, and is written to the key store before the append is acknowledged. After a crash in between, the next open writes it.
 
 import { EngineError } from '../../base/errors.ts';

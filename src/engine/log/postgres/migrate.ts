@@ -13,7 +13,7 @@ export interface StoreRow {
   /** Random, in hexadecimal form: tells this deployment's tables from others. */
   readonly mark: string;
   readonly shards: number;
-  /** The keys lie in a key store (key-store.ts). */
+  /** The keys are in a key store (key-store.ts). */
   readonly hasKeyStore: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface PostgresLogOptions extends LeaseOptions {
 /** Where a shard's truth lies. Plain data: it crosses threads. */
 export interface DatabaseOptions extends Omit<LeaseOptions, 'stamp'> {
   readonly url: string;
-  /** Of the key store, if the keys lie in one. */
+  /** Of the key store, if the keys are in one. */
   readonly keyUrl?: string | undefined;
 }
 

@@ -2,7 +2,7 @@
 // CockroachDB and YugabyteDB share. Each table of shards begins with the shard, by which a database can spread it.
 //
 //   granary_store     one row: the version of the tables, the deployment's random mark, the number of shards, and since
-//                     version 4 whether the keys lie in a key store (key-store.ts); since version 5 the oldest version of
+//                     version 4 whether the keys are in a key store (key-store.ts); since version 5 the oldest version of
 //                     the tables whose programs may serve with these
 //   granary_shards    a shard's format, owner and lease; its newest append, its next sequence number, and the newest
 //                     append whose changes were pruned

@@ -50,7 +50,7 @@ export class Recovered {
     throw new EngineError(
       'STO-E001',
       `${missing} acknowledged appends of shard ${shard} are missing from the write-ahead files in ${directory} (${where}): ` +
-        'put the files back or restore a backup; to go on without these writes, move the files aside',
+        'put the files back or restore a backup; to continue without these writes, move the files aside',
     );
   }
 }

@@ -1,5 +1,5 @@
-// The write-ahead files of one worker. They make the appends of all its logs durable: what the logs append while a write
-// is under way is the next write, so that all of them share one sync.
+// The write-ahead files of one worker. They make the appends of all its logs durable. Appends that arrive during a write
+// form the next write together, and share one sync.
 //
 // Two files take turns. Appends go to one. When it has enough of them, or its oldest is old enough, appends go to the
 // other one; then each log writes its pending appends to its own store (a checkpoint), and the first file is free.
@@ -175,8 +175,8 @@ export class WriteAhead implements Journal {
   }
 
   /**
-   * Removes every copy of what was appended before: when it resolves, the logs' own stores are all that holds it. Rejects
-   * with EngineError.
+   * Removes every copy of earlier appends from the files: when it resolves, only the logs' own stores hold these appends.
+   * Rejects with EngineError.
    */
   async scrub(): Promise<void> {
     // Each round frees and wipes one of the two files.
@@ -199,7 +199,7 @@ export class WriteAhead implements Journal {
     if (this.#logs.size === 0) await this.close();
   }
 
-  /** Closes what no log was attached to, because none could be opened. The files stay. */
+  /** Closes files to which no log was attached, because none could be opened. The files stay. */
   closeUnused(): void {
     if (this.#logs.size > 0) return;
     this.#forget();
@@ -282,8 +282,8 @@ export class WriteAhead implements Journal {
   }
 
   /**
-   * True when the thread may wait for the disk itself: waking a thread of the pool, and being woken by it, costs a single
-   * write more than the thread loses. A disk that was slow, or was not asked for a while, is left to the pool.
+   * True when the thread may wait for the disk itself. For a single write that takes less time than waking a thread of the
+   * pool and being woken by it. After a slow write or a pause, the pool writes.
    */
   #mayWait(nowMs: number): boolean {
     const { atMs, tookMs } = this.#last;

@@ -14,7 +14,7 @@ const HANDED_ON_MAX = 10;
 const TOKEN = /^[0-9a-f]{16,64}$/;
 const NAMES = ['subject', 'relation', 'object', 'entity'];
 
-/** `entries`: hashes of the audit entries of recalls. Records lie in the first partition; others have none. */
+/** `entries`: hashes of the audit entries of recalls. Records are in the first partition; others have none. */
 export async function recallEvidence(
   door: Door,
   context: CallContext,

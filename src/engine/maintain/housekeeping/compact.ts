@@ -10,7 +10,7 @@ import { inSlices } from './slices.ts';
 
 /**
  * Re-seals grains under older blob keys of the memory, merges all segments of the shard into one and drops removed
- * grains. Reads and writes go on.
+ * grains. Reads and writes continue.
  */
 export async function compact(
   services: { readonly store: Store; readonly queue: WriteQueue; readonly housekeeper: Housekeeper },

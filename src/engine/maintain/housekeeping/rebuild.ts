@@ -28,7 +28,7 @@ export interface RebuildServices {
 
 /**
  * Reads every record of the shard again. The answer counts the grains of `memory`, whose vectors are made again. The
- * old segments serve reads, and writes go on, until the new ones have caught up.
+ * old segments serve reads, and writes continue, until the new ones have caught up.
  */
 export async function rebuild(
   services: RebuildServices,

@@ -13,7 +13,7 @@ import { resealPlan } from '../../write/reseal.ts';
 import { inSlices } from './slices.ts';
 
 /**
- * Resolves to the number of re-sealed grains. Reads and writes go on. Keys are destroyed only when no record needs
+ * Resolves to the number of re-sealed grains. Reads and writes continue. Keys are destroyed only when no record needs
  * them, and their notes are removed last, so the next call completes what a crash or a bad record left.
  */
 export async function resealBlobs(

@@ -95,7 +95,7 @@ function groupIn(
   return [group.length, intersect([group, listOf(part.facet('object', object))]).length];
 }
 
-/** Which of the named grains a recall record lists, of the newest records. Records lie in one partition. */
+/** Which of the named grains a recall record lists, of the newest records. Records are in one partition. */
 function* recalledOf(store: Store, memory: Memory, names: readonly string[]): Sliced<boolean[]> {
   const found = new Set<string>();
   const wanted = new Set(names);

@@ -1,5 +1,5 @@
 // Draws a sample of grains: those with the lowest addresses. An address is a hash, so the sample is random, and it does
-// not depend on how the grains lie in parts and partitions.
+// not depend on how the grains are spread over parts and partitions.
 import type { Ordinal } from '../../index/parts/part.ts';
 
 export interface Drawn {

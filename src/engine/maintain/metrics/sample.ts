@@ -41,7 +41,7 @@ export function* openGrains(
   return grains;
 }
 
-/** Recall records lie in partition 0 and name the grains of others with their partition. */
+/** Recall records are in partition 0 and name the grains of others with their partition. */
 function nameInRecords(name: string, partition: number): string {
   return partition === 0 ? name : nameIn(partition, name);
 }

@@ -1,4 +1,4 @@
-// The longest chain of versions in a partition. A chain lies in one partition.
+// The longest chain of versions in a partition. A chain belongs to one partition.
 import { METRIC_LINKS_MAX } from '../../base/limits.ts';
 import type { Sliced } from '../../index/files/section.ts';
 import type { Ordinal } from '../../index/parts/part.ts';

@@ -70,7 +70,7 @@ export function* recallRecords(
   });
 }
 
-/** PRV-E001 for a record that does not exist or lies outside the caller's binding. */
+/** PRV-E001 for a record that does not exist or is outside the caller's binding. */
 export function recallRecord(
   store: Store,
   memory: Memory,

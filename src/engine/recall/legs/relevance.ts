@@ -6,8 +6,8 @@
 //   place   how likely the hit bears on a question whose subject is known: from its lead over the tenth candidate, its
 //           rank, and its cosine.
 //
-// A relevance means the same with and without vectors, so place has its numbers for both: beside vectors candidates lie
-// closer together, and a lead tells more. The numbers were fitted to the chats of `npm run bench -- calibration` and
+// A relevance means the same with and without vectors, so place has constants for both cases: with vectors, the scores of
+// candidates are closer together, and a lead tells more. The numbers were fitted to the chats of `npm run bench -- calibration` and
 // rounded; that command prints how well they hold.
 
 export const RELEVANCE = {
@@ -17,15 +17,15 @@ export const RELEVANCE = {
   /** Cosines of the built-in encoder. */
   cosineNone: 0.45,
   cosineAll: 0.65,
-  /** The log odds of a hit are base + lead × its lead − rank × ln its rank, and beside vectors + cosine × its cosine. */
+  /** The log odds of a hit are base + lead × its lead − rank × ln its rank, and with vectors + cosine × its cosine. */
   byWords: { base: -2.2, lead: 10, background: 0.3 },
   besideVectors: { base: -4, lead: 14, cosine: 2.7, background: 0.38 },
   rank: 0.45,
   /** Of a hit without a vector, among others with theirs. */
   unknownCosine: 0.63,
   /**
-   * The candidate over which the lead is measured, or over the background if that is more: nine of ten questions to a chat
-   * have a tenth candidate above it. In a memory of few grains the lead would measure how few they are.
+   * The lead is measured over the candidate of this rank, or over the background if that is higher. For nine of ten questions
+   * to a chat the tenth candidate is higher. Without the background, the lead in a small memory would show how small it is.
    */
   leadOver: 10,
 } as const;
@@ -55,7 +55,7 @@ export interface Place {
   readonly cosine: number | undefined;
 }
 
-/** By how much a hit's share of the highest possible score exceeds that of the tenth candidate, and the background. */
+/** By how much a hit's share of the highest possible score exceeds that of the tenth candidate, or the background if that is higher. */
 export function leadOf(share: number, tenth: number | undefined, hasVectors: boolean): number {
   const { background } = hasVectors ? RELEVANCE.besideVectors : RELEVANCE.byWords;
   return Math.max(0, Math.min(1, share) - Math.max(tenth ?? 0, background));

@@ -46,7 +46,7 @@ export class PdfFile {
     if (this.trailer.has('Encrypt')) throw new Unusual('encrypted');
   }
 
-  /** The tables from the newest to the oldest: the first one that places an object is right. */
+  /** Reads the tables from the newest to the oldest: the first one that names an object has its right place. */
   #readTables(start: number): Dictionary {
     let newest: Dictionary | undefined;
     const seen = new Set<number>();
@@ -111,7 +111,7 @@ export class PdfFile {
     if (!this.#places.has(number)) this.#places.set(number, place);
   }
 
-  /** The object behind a reference; other values are themselves. Streams give their dictionaries. */
+  /** The object behind a reference; other values are returned as they are, and streams as their dictionaries. */
   get(value: Value | undefined): Value {
     let found: Value = value ?? null;
     for (let steps = 0; found instanceof Reference; steps++) {

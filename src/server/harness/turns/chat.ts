@@ -1,4 +1,4 @@
-// The acts on turns: a message begins one, a resume goes on, a cancellation ends one. Each resolves to the turn and what the
+// The acts on turns: a message begins one, a resume continues it, a cancellation ends it. Each resolves to the turn and what the
 // caller gets of it.
 import { defined } from '../../../engine/base/defined.ts';
 import { EngineError, type ErrorCode, isErrorCode } from '../../../engine/base/errors.ts';

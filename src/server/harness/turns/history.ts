@@ -15,7 +15,7 @@ export interface History {
   readonly persons: Persons;
 }
 
-/** Events of other turns that the turn's own may hide, such as those beside calls of tools. */
+/** Events to read: more than the messages of the history, because some events, such as the turn's own, are left out. */
 const READ = TURN_HISTORY_MAX * 3;
 
 /** The last messages of the conversation, oldest first, as far as the caller may see them. */
@@ -32,7 +32,7 @@ export async function readHistory(context: Pick<Context, 'call'>, turn: Turn): P
     const text = contentOf(grain);
     if (run === turn.sessionId || text === undefined || text === '') continue;
     if (grain.userId !== undefined && grain.userId !== turn.userId) continue;
-    // An answer that was written from grains of others says what a turn with a person may not see.
+    // An answer that was written from other people's grains may say something that this person's turn may not see.
     if (turn.userId !== undefined && grain.userId === undefined && sourceUsersOf(grain.fields).length > 0) continue;
     if (role !== 'user' && role !== 'assistant') continue;
     messages.unshift({ role, text });

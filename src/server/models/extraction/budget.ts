@@ -1,5 +1,5 @@
-// How much a memory may have models read: calls a minute and characters a day. After several failures in a row no call is
-// made for a while, so that a service that is down delays few texts.
+// Limits how much text of a memory models read: calls a minute and characters a day. After several failures in a row no call
+// is made for a while, so that a service that is down delays few texts.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { EXTRACT_MODEL_FAILURES_MAX, EXTRACT_MODEL_PAUSE_MS } from '../../../engine/base/limits.ts';
 

@@ -46,7 +46,7 @@ async function answerChecked(
 ): Promise<Answer> {
   const { statement } = query;
   const { cal } = context.services;
-  // Changes are counted by caller, and templates lie in the control log.
+  // Changes are counted by caller, and templates are in the control log.
   if (context.isOnCopy === true && (tierOf(statement) !== 0 || statement.kind === 'define_template'))
     throw new NeedsLeader('the statement changes something');
   const { texts, fallbacks } = searchedTexts(query);

@@ -14,7 +14,7 @@ const FIELDS_JSON = 0x12;
 /** A shorter text needs no count of its members. */
 const FREE_BYTES = 2 * REQUEST_MEMBERS_MAX;
 
-/** Where the message of an item lies in the request. */
+/** The place of an item's message in the request. */
 interface ItemMessage {
   readonly from: number;
   readonly to: number;

@@ -212,7 +212,7 @@ class PdfWriter {
     });
     const height = Math.max(...laid.map(({ lines, look }) => lines.length * leading(look)));
     if (this.#room(Math.min(height + 2 * PADDING, this.#bottom - MARGIN)) && head !== undefined) head();
-    // A cell of more than a page goes on beyond it.
+    // A cell of more than a page continues on the next one.
     let left = Math.max(...laid.map(({ lines }) => lines.length));
     for (let from = 0; left > 0; ) {
       const fit = Math.max(1, Math.floor((this.#bottom - this.#y - 2 * PADDING) / leading({})));

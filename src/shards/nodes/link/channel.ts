@@ -1,5 +1,5 @@
-// Messages of the layer above, in order, over a connection between two nodes that also has calls of shards. Both sides must
-// speak version 2 of the protocol.
+// Carries messages of the layer above, in order, over a connection between two nodes that also carries shard calls. Both
+// sides must speak version 2 of the protocol.
 import type { LinkKind } from './link.ts';
 
 export type ChannelKind = Extract<LinkKind, 'control' | 'passed'>;
@@ -7,7 +7,7 @@ export type ChannelSend = (kind: ChannelKind, ...parts: readonly Uint8Array[]) =
 
 /** One side of a connection. */
 export interface Channel {
-  /** The bytes are the receiver's. An error that it throws ends the connection. */
+  /** The receiver owns the bytes. An error that it throws ends the connection. */
   readonly receive: (kind: ChannelKind, bytes: Buffer) => void;
   /** The connection has ended; `send` does nothing any more. */
   readonly ended: () => void;
