@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defined } from '../../base/defined.ts';
+import { GRAIN_TYPE_NAMES } from '../grain.ts';
 import { Float } from '../value.ts';
 import { fromApi } from './input.ts';
 import type { JsonObject } from './json-value.ts';
@@ -52,6 +53,7 @@ test('every type has a text', () => {
     ['consent', { user_id: 'u', grantee_did: 'did:g', is_withdrawal: true }, 'user:u withdraws did:g'],
   ];
   for (const [type, fields, expected] of rows) assert.equal(textOf(type, fields), expected, type);
+  assert.deepEqual(new Set(rows.map(([type]) => type)), new Set(GRAIN_TYPE_NAMES));
 });
 
 test('embedding_text replaces the text', () => {

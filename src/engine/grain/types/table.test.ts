@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { fieldsOf } from '../../cal/vocabulary/fields.ts';
 import { FORMAT_VERSION } from '../../log/format.ts';
 import { GRAIN_TYPE_NAMES } from '../grain.ts';
 import { FIELD_ROWS } from '../registry.ts';
@@ -17,6 +18,16 @@ test('type bytes count up from 1, and no word means two types', () => {
   );
   const words = rows.flatMap(([type, { cal }]) => [type, cal.plural, ...cal.foreign]);
   assert.equal(new Set(words).size, words.length);
+});
+
+test('no two fields of the format have one name or one short key', () => {
+  for (const at of [0, 1] as const) {
+    const keys = FIELD_ROWS.map((row) => row[at]);
+    assert.deepEqual(
+      keys.filter((key, i) => keys.indexOf(key) !== i),
+      [],
+    );
+  }
 });
 
 test('a type requires fields of the format, and its aliases name fields of the contract', () => {
@@ -37,6 +48,15 @@ test('columns and lines of the output name attributes of their type', () => {
   }
 });
 
+test('the output of a type shows fields that CAL has for it', () => {
+  for (const type of GRAIN_TYPE_NAMES) {
+    const { attributes, data } = GRAIN_TYPES[type].cal.output;
+    const known = new Set(fieldsOf(type).map(({ name }) => name));
+    const shown = [...attributes.split(' ').map((attribute) => attribute.split('=')[1]!), ...data.split(' ')];
+    for (const name of shown) assert.ok(known.has(name.replace('?', '')), `${type}: ${name}`);
+  }
+});
+
 /** The newest type byte by data format (log/format.ts). Add a line for a new format; do not change an old one. */
 const NEWEST_BYTE: Readonly<Record<number, number>> = { 3: 10, 4: 10, 5: 10, 6: 10, 7: 10 };
 
@@ -53,6 +73,18 @@ test('the glossary names every type', () => {
   const glossary = readFileSync(new URL('../../../../docs/glossary.md', import.meta.url), 'utf8');
   const [row = ''] = /^\| grain type \|.*$/m.exec(glossary) ?? [];
   for (const [type] of rows) assert.match(row, new RegExp(`\\b${type}\\b`), type);
+});
+
+test('the guide to recall has the sentence of every type', () => {
+  const guide = readFileSync(new URL('../../../../docs/recall.md', import.meta.url), 'utf8');
+  const [table = ''] = /^\| type \| sentence \|\n(?:\|.*\n)+/m.exec(guide) ?? [];
+  for (const [type] of rows) assert.match(table, new RegExp(`^\\|[^|]*\\b${type}\\b[^|]*\\|`, 'm'), type);
+});
+
+test('the console has a colour for every type', () => {
+  const style = readFileSync(new URL('../../../../console/src/style/tokens.css', import.meta.url), 'utf8');
+  // The colour of a belief is that of a type without one.
+  for (const [type] of rows.slice(1)) assert.ok(style.includes(`.type[data-type="${type}"] {`), type);
 });
 
 test('the primer of CAL names every type', () => {

@@ -147,7 +147,8 @@ class Writer {
   }
 
   #heldTables({ count, byType, byMonth }: ReportData['held']): Block[] {
-    const { held: words, types } = this.#texts;
+    const { held: words } = this.#texts;
+    const types: Readonly<Record<string, string>> = this.#texts.types;
     if (count === 0) return [paragraph(words.nothing)];
     const rows = byType.map(({ grainType, count: some, oldestCreatedAt, newestCreatedAt }) => [
       types[grainType] ?? grainType,

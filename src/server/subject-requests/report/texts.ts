@@ -1,4 +1,5 @@
 // The words of a report in each language. A language that misses a text does not compile.
+import type { GrainType } from '../../../engine/grain/grain.ts';
 import type { SubjectRequestKind, SubjectRequestOutcome } from '../../control/records.ts';
 
 export const REPORT_LANGUAGES = ['en', 'de'] as const;
@@ -8,7 +9,7 @@ export interface ReportTexts {
   readonly title: string;
   readonly kinds: Readonly<Record<SubjectRequestKind, string>>;
   readonly outcomes: Readonly<Record<SubjectRequestOutcome, string>>;
-  readonly types: Readonly<Record<string, string>>;
+  readonly types: Readonly<Record<GrainType, string>>;
   readonly events: Readonly<Record<string, string>>;
   readonly statuses: Readonly<Record<string, string>>;
   readonly madeAt: (time: string, software: string) => string;
