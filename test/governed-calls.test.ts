@@ -188,19 +188,41 @@ const WHOLE: Inputs<Extract<MethodsWith<'access', OnMemory>, MethodName>> = {
   compliance: () => [{ runId: 'vrf_test' }],
 };
 
-/** Calls that need no relation, which must still show nothing of the grain to a caller without one. */
-const OPEN_READS: Partial<Inputs<MethodName>> = {
-  locate: ({ hash }) => [{ hashes: [hash] }],
+type Viewing = Extract<MethodsWith<'access', { readonly open: `${string}the caller may view` }>, MethodName>;
+/** In this memory they tell a caller who sees all no more than one who sees nothing. */
+type Untold = 'restrictions' | 'consents' | 'granted' | 'flush';
+
+/** Calls that need no relation, and count or name only what the caller may view: its owner gets another answer. */
+const COUNTS: Inputs<Exclude<Viewing, Untold>> = {
+  statistics: () => [{}],
+  users: () => [{}],
+  measureIntel: () => [{}],
+  compareSamples: () => [
+    {
+      identities: [],
+      beliefs: [
+        {
+          ...{ head: 0, namespace: PLACE, user: 'u1', subject: 'ann', relation: 'likes', object: CANARY },
+          contested: false,
+        },
+      ],
+      names: [],
+    },
+  ],
+  recallStatistics: () => [{ ...QUERY, query: 'ann likes' }],
   alike: () => [{ words: [CANARY], limit: 5 }],
+  sessionSizes: () => [{ sessionIds: ['s1'] }],
+};
+
+/** Calls that need no relation, which must still show nothing of the grain to a caller without one. */
+const OPEN_READS: Partial<Inputs<MethodName>> & Inputs<Viewing> = {
+  ...COUNTS,
+  locate: ({ hash }) => [{ hashes: [hash] }],
   grainHashes: () => [],
   restrictions: () => [{}],
   consents: () => [{}],
   granted: () => [{ userIds: ['u1'], purpose: 'cross_border' }],
-  statistics: () => [{}],
   measureOps: () => [{}],
-  measureIntel: () => [{}],
-  users: () => [{}],
-  sessionSizes: () => [{ sessionIds: ['s1'] }],
   flush: () => [{}],
 };
 
@@ -264,6 +286,8 @@ for (const [at, how] of HOW.entries())
       });
       const { hash } = await engine.write('add', owner, { grainType: 'belief', fields: FIELDS, sync: false });
       kept = { hash, blob: engine.read('getRaw', owner, { hash }).blob, goal: '' };
+      const said = { namespace: PLACE, user_id: 'u1', session_id: 's1', content: 'yes', role: 'user' };
+      await engine.write('add', owner, { grainType: 'event', fields: said, sync: false });
       const seen = engine.read('recall', owner, QUERY);
       assert.equal(seen.hits.length, 1, 'there is something to be kept back');
       const { outcomes } = await engine.write('addBatch', here, { items: OF_SESSION });
@@ -314,6 +338,14 @@ for (const [at, how] of HOW.entries())
           }
         });
     }
+    if (how === 'denied')
+      for (const [method, inputs] of entriesOf(COUNTS))
+        test(`${method} does not count it`, async () => {
+          for (const input of inputs(kept)) {
+            const all = await askAs(owner, method, input);
+            assert.notDeepEqual(await ask(method, input), all, `${method} answers as if it saw all`);
+          }
+        });
     const refused = {
       restricted: { calls: WRITES, code: /POL-E008/ },
       // By subject or triple, grains elsewhere are as if they were not there.
