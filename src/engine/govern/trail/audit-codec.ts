@@ -28,7 +28,10 @@ import {
 const EVENT_NAMES: (AuditEvent | undefined)[] = [];
 for (const [name, number] of Object.entries(AUDIT_EVENTS)) EVENT_NAMES[number] = name as AuditEvent;
 
-/** In the order in which their fragments were added. */
+/**
+ * Closed: a type added here would move the later fragments, whose numbers are on disk. The details of later types are packed
+ * like other text.
+ */
 const GRAIN_TYPES = [
   'belief',
   'event',

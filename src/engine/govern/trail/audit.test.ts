@@ -102,6 +102,26 @@ test('a record of entries reads back unchanged, and the chain verifies', () => {
   );
 });
 
+test('the bytes of the details of each type do not change', () => {
+  const types = 'belief event state workflow action observation goal reasoning consensus consent other'.split(' ');
+  const hash = 'ab'.repeat(32);
+  const drafts = types.flatMap((type): AuditDraft[] =>
+    [
+      { grain_type: type, hash },
+      { grain: hash, grain_type: type },
+      { grain: hash, grain_type: type, old_grain: hash },
+      { grain: hash, grain_type: type, reason_hmac: hash },
+      { hash, old_hash: hash, reason_sha256: hash },
+      { grain: hash, reason_hmac: hash },
+    ].map((details) => ({ event: 'memory.added', actor: 'a', subject: '', details })),
+  );
+  const body = encodeAuditBody(extendChain(GENESIS, drafts, 7).entries);
+  assert.equal(
+    createHash('sha256').update(body).digest('hex'),
+    '0621fa85f034221b713ed02485966f7f1d7f02a42b2fd64f1069d1cd17c346b4',
+  );
+});
+
 test('the details of a grain give the bytes and hashes of their text', () => {
   fc.assert(
     fc.property(
