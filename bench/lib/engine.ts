@@ -29,7 +29,7 @@ export async function openShard(
   options: {
     indexHeapMb?: number;
     /** A thread beside this one seals large tails. Default: as in a server on this machine. */
-    sealsBeside?: boolean;
+    sealsInThread?: boolean;
   } = {},
 ): Promise<OpenShard> {
   const fail = (error: unknown): void => {
@@ -46,7 +46,7 @@ export async function openShard(
     indexHeapBytes: (options.indexHeapMb ?? INDEX_HEAP_MB) * 1_048_576,
     onFatal: fail,
     sealer:
-      (options.sealsBeside ?? SealThread.isWorthIt())
+      (options.sealsInThread ?? SealThread.isWorthIt())
         ? new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url))
         : undefined,
   });

@@ -10,7 +10,7 @@ export interface OwnServerOptions {
   /** Starts worker threads. Without them the command takes half the time, unless it has work for several. */
   readonly isLong: boolean;
   /** Computes vectors, as a server that serves. */
-  readonly isStanding: boolean;
+  readonly isLongLived: boolean;
   /** Does not look at GRANARY_STORE. */
   readonly withoutStore: boolean;
   /** Lock of the data directory. The server releases it on close. */
@@ -20,7 +20,7 @@ export interface OwnServerOptions {
 /** Opens a data directory. Rejects with EngineError. */
 export function openOwnServer(
   dataDirectory: string,
-  { isLong, isStanding, withoutStore, ...options }: OwnServerOptions,
+  { isLong, isLongLived, withoutStore, ...options }: OwnServerOptions,
 ): Promise<RunningServer> {
   // The environment may hold the master key, which is needed. Its listen and TLS settings do not apply here.
   const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...others } = process.env;
@@ -33,7 +33,7 @@ export function openOwnServer(
     grpcPort: 0,
     logLevel: 'error',
     // Most commands end before embeddings could be computed; the next server computes them.
-    embedder: isStanding ? undefined : 'none',
+    embedder: isLongLived ? undefined : 'none',
     rateLimit: 0,
     workers: isLong ? undefined : 0,
   };

@@ -28,7 +28,7 @@ export interface ConnectOptions {
   /** The work may keep several cores busy. A server opened for it has worker threads, as a server that serves. */
   readonly isLong?: boolean | undefined;
   /** The work goes on as long as its caller wants. A server opened for it computes vectors. */
-  readonly isStanding?: boolean | undefined;
+  readonly isLongLived?: boolean | undefined;
   /** The data are in the directory, whatever the environment says of a store. */
   readonly withoutStore?: boolean | undefined;
   /** The work asks about a running server: this process opens no data directory. */
@@ -132,7 +132,7 @@ function isOwnAddress(host: string): boolean {
 
 async function ownServer(options: ServerOptions, connect: ConnectOptions, lock: DirectoryLock): Promise<Place> {
   const { dataDir } = options;
-  const { repeats, isLong, isStanding, withoutStore } = connect;
+  const { repeats, isLong, isLongLived, withoutStore } = connect;
   try {
     // An interrupted first start leaves only a lock file.
     if (connect.mayCreate !== true && !hasData(dataDir, connect))
@@ -144,7 +144,7 @@ async function ownServer(options: ServerOptions, connect: ConnectOptions, lock: 
     const server = await openOwnServer(dataDir, {
       repeats: repeats === true,
       isLong: isLong === true,
-      isStanding: isStanding === true,
+      isLongLived: isLongLived === true,
       withoutStore: withoutStore === true,
       lock,
     });

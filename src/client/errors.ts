@@ -71,9 +71,9 @@ const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 /** The error of an answer. Proxies answer without the contract's body. */
 export function errorOf(status: number, headers: Headers, body: string, nowMs = Date.now()): GranaryError {
   const { error } = parsedObject(body);
-  const told: JsonObject =
+  const refusal: JsonObject =
     typeof error === 'object' && error !== null && !Array.isArray(error) ? (error as JsonObject) : {};
-  const { code, message, details, request_id: requestId } = told;
+  const { code, message, details, request_id: requestId } = refusal;
   const parts: ErrorParts = {
     code: typeof code === 'string' ? code : `HTTP-${status}`,
     status,

@@ -118,13 +118,13 @@ export class Memory<S extends Scope = Scope> {
     const bodies = batches(grains, ({ type, ...fields }) => ({ grain_type: type, fields: this.#scoped(fields) }));
     for await (const batch of bodies) {
       const from = result.hashes.length;
-      const told = await this.#call('batchAdd', { grains: batch }, keyed(options, from));
+      const answer = await this.#call('batchAdd', { grains: batch }, keyed(options, from));
       result.hashes.push(...batch.map(() => undefined));
-      for (const { index, blobHash } of [...told.added, ...told.duplicates]) result.hashes[from + index] = blobHash;
-      for (const { index, code, error } of told.errors) result.errors.push({ index: from + index, code, error });
-      result.added += told.totalAdded;
-      result.duplicates += told.totalDuplicates;
-      for (const warning of told.warnings ?? []) result.warnings.add(warning);
+      for (const { index, blobHash } of [...answer.added, ...answer.duplicates]) result.hashes[from + index] = blobHash;
+      for (const { index, code, error } of answer.errors) result.errors.push({ index: from + index, code, error });
+      result.added += answer.totalAdded;
+      result.duplicates += answer.totalDuplicates;
+      for (const warning of answer.warnings ?? []) result.warnings.add(warning);
     }
     return { ...result, warnings: [...result.warnings] };
   }
@@ -148,10 +148,11 @@ export class Memory<S extends Scope = Scope> {
     };
     let from = 0;
     for (const messages of turnBatches(turns)) {
-      const told = await this.#call('remember', { ...input, sessionId, messages }, keyed(options, from));
-      result.hashes.push(...(told.sourceHashes ?? [told.sourceHash]));
-      for (const { index, code, error } of told.errors ?? []) result.errors.push({ index: from + index, code, error });
-      for (const warning of told.warnings) result.warnings.add(warning);
+      const answer = await this.#call('remember', { ...input, sessionId, messages }, keyed(options, from));
+      result.hashes.push(...(answer.sourceHashes ?? [answer.sourceHash]));
+      for (const { index, code, error } of answer.errors ?? [])
+        result.errors.push({ index: from + index, code, error });
+      for (const warning of answer.warnings) result.warnings.add(warning);
       from += messages.length;
     }
     return { ...result, warnings: [...result.warnings] };

@@ -19,7 +19,7 @@ export class Link {
   /** Sends a request. Rejects with CallRefused. A request is sent again once if the server went away. */
   async send(request: ApiRequest): Promise<JsonObject> {
     for (let tries = 1; ; tries++) {
-      this.#open ??= openConnection(this.#options, { isStanding: true });
+      this.#open ??= openConnection(this.#options, { isLongLived: true });
       const opening = this.#open;
       try {
         const { connection } = await opening;

@@ -9,7 +9,7 @@ import { isNodeDirectory } from '../../server/node-directory.ts';
 import type { Connection } from '../connection.ts';
 import { failureOf, usage } from '../failure.ts';
 import { duration, printJson, printLine, printNote, printPairs } from '../output.ts';
-import { type Holding, holdingOf } from './holding.ts';
+import { type RemovedSinceBackup, removedSinceBackup } from './removed-since-backup.ts';
 import { copyDurably, fill, isCutOff, markWhole, stagingOf, takePlace } from './staging.ts';
 
 /** Command-line options, and the environment variables that a server would read. */
@@ -43,10 +43,10 @@ export async function restore(directory: string, options: RestoreOptions): Promi
     }
     if (!isEmpty(dataDir) && options.yes !== true)
       throw usage(`${dataDir} holds a deployment: give --yes to replace it with the backup`);
-    const holding = await stage(directory, options);
+    const removed = await stage(directory, options);
     markWhole(dataDir);
     takePlace(dataDir);
-    print(holding, options, performance.now() - startedMs);
+    print(removed, options, performance.now() - startedMs);
   } finally {
     lock.release();
   }
@@ -60,7 +60,7 @@ export interface StageOptions extends Pick<RestoreOptions, 'dataDir' | 'keys' | 
 }
 
 /** Fills the staging folder with a deployment that is ready to be swapped in. */
-export async function stage(directory: string, options: StageOptions): Promise<Holding> {
+export async function stage(directory: string, options: StageOptions): Promise<RemovedSinceBackup> {
   const { dataDir, keys, force, env, masterFrom = dataDir, look } = options;
   const staging = stagingOf(dataDir);
   fill(staging, { data: join(directory, 'data'), keys: keys ?? join(directory, 'keys') });
@@ -70,20 +70,20 @@ export async function stage(directory: string, options: StageOptions): Promise<H
   if (!existsSync(staged) && existsSync(master)) copyDurably(master, staged);
   const { GRANARY_STORE: _, GRANARY_KEY_STORE: _keys, ...own } = env;
   const config = readConfig({ dataDir }, own);
-  const holding = await holdingOf(staging, dataDir, { config, force: force === true });
+  const removed = await removedSinceBackup(staging, dataDir, { config, force: force === true });
   const { withConnection } = await import('../connection.ts');
   // Policies in the backup may forbid removals that were legitimate later, after a released hold or a granted consent.
   const work = async (connection: Connection): Promise<void> => {
     await look?.(connection);
-    await apply(connection, holding);
+    await apply(connection, removed);
   };
   const how = { repeats: true, isLong: true, withoutStore: true };
-  await withConnection({ dataDir: staging, apiKey: holding.key.raw }, work, how);
-  return holding;
+  await withConnection({ dataDir: staging, apiKey: removed.key.raw }, work, how);
+  return removed;
 }
 
 /** Repeats the original removal calls, so audit entries and indexes follow. */
-async function apply(connection: Connection, { users, scopes, forgotten, key }: Holding): Promise<void> {
+async function apply(connection: Connection, { users, scopes, forgotten, key }: RemovedSinceBackup): Promise<void> {
   const forget = (memory: string, json: Record<string, string | string[]>): Promise<unknown> =>
     connection.json('POST', `/memories/${encodeURIComponent(memory)}/forget`, { json: { ...json, reason: REASON } });
   for (const { memory, userId } of users) await forget(memory, { user_id: userId });
@@ -111,8 +111,8 @@ function isEmpty(directory: string): boolean {
 
 const DEPLOYMENT = /^(?:layout\.json|control|control\.key|shard-\d+)$/;
 
-function print(holding: Holding, { dataDir, json }: RestoreOptions, ms: number): void {
-  const { users, scopes, forgotten, deletedMemories, revokedKeys, doubts } = holding;
+function print(removed: RemovedSinceBackup, { dataDir, json }: RestoreOptions, ms: number): void {
+  const { users, scopes, forgotten, deletedMemories, revokedKeys, doubts } = removed;
   const grains = forgotten.reduce((sum, { hashes }) => sum + hashes.length, 0);
   if (json) {
     printJson({

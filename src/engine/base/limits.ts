@@ -334,7 +334,7 @@ export const COPY_AGAIN_MS_MAX = 120_000;
 export const COPY_AGAIN_FORGOTTEN_MS = 3_600_000;
 export const COPY_AGAIN_TIMES_MAX = 8;
 /** A copy is filled beside the one in use if the disk has room for one of its size, and so much more for other shards meanwhile. */
-export const COPY_BESIDE_ROOM_BYTES = 268_435_456;
+export const COPY_SPARE_ROOM_BYTES = 268_435_456;
 /** A copy that a node filled ahead is opened so long without a check of the pages that it wrote. */
 export const COPY_PAGES_KNOWN_MS = 60_000;
 /** How long a part of an ending server may wait for a store that is away. */
@@ -1264,9 +1264,9 @@ export const IMPORT_JOB_PROBLEMS_MAX = 50;
 export const IMPORT_CALL_MS = 60_000;
 export const IMPORT_TRIES_MAX = 30;
 export const IMPORT_RETRY_MS = 1_000;
-/** Wait before the end of a job is told again that its memory's audit trail did not take. */
+/** Wait before the end of a job is recorded again that its memory's audit trail did not take. */
 export const IMPORT_END_RETRY_MS = 5_000;
-/** Time that a reader of jobs waits for ends that are being told. */
+/** Time that a reader of jobs waits for ends that are being recorded. */
 export const IMPORT_END_WAIT_MS = 1_000;
 /** Plain bytes of one piece of an uploaded file on disk. */
 export const IMPORT_PIECE_BYTES = 1_048_576;

@@ -27,7 +27,7 @@ export interface ChangedGoal {
   readonly changed: boolean;
 }
 
-export interface GoalTreeAsked {
+export interface GoalTreeQuery {
   readonly sessionId: string;
   /** Only finds the session's goals that these hashes name in any version. */
   readonly named?: readonly string[] | undefined;
@@ -66,7 +66,7 @@ export interface GoalCalls {
   /** Changes the newest version of the goal that `hash` names in any version. */
   changeGoal: { input: { readonly hash: string; readonly change: GoalChange }; output: ChangedGoal };
   /** The goals of a session in every state, with their parents. */
-  goalTree: { input: GoalTreeAsked; output: GoalTreeFound };
+  goalTree: { input: GoalTreeQuery; output: GoalTreeFound };
   /** The goal of each hash; null if it is not in this partition, or the caller may not read it. */
   namedGoals: { input: { hashes: readonly string[] }; output: { goals: readonly (NamedGoal | null)[] } };
 }

@@ -10,7 +10,7 @@ export interface ActionPlace {
   readonly hash: string;
 }
 
-export interface ActionsAsked {
+export interface ActionsQuery {
   readonly limit: number;
   /** The default is desc: newest first. */
   readonly order?: 'asc' | 'desc' | undefined;
@@ -28,7 +28,7 @@ export interface GoalPlace extends ActionPlace {
   readonly rank: number;
 }
 
-export interface GoalsAsked {
+export interface GoalsQuery {
   readonly states: readonly string[];
   readonly limit: number;
   /** Only goals after this place. */
@@ -37,15 +37,15 @@ export interface GoalsAsked {
   readonly offset?: number | undefined;
 }
 
-export interface SessionAsked {
+export interface SessionQuery {
   readonly sessionId: string;
   /** Answer with the current state. */
   readonly state?: true | undefined;
   /** Answer with the times of the first and the last grain. */
   readonly seen?: true | undefined;
   /** Answer with the goals in these states, in the order of their priority, at most `limit`. */
-  readonly goals?: GoalsAsked | undefined;
-  readonly actions?: ActionsAsked | undefined;
+  readonly goals?: GoalsQuery | undefined;
+  readonly actions?: ActionsQuery | undefined;
   /** Answer with the places of the goals and actions alone, which opens no grain. */
   readonly placesOnly?: true | undefined;
   /** Maximum JSON bytes of all grains; replaces the default for an answer. */
@@ -98,7 +98,7 @@ export interface SessionSummary {
   readonly cut: boolean;
 }
 
-export interface ChainAsked {
+export interface ChainQuery {
   /** Names whose actions are asked for: of a task, a call, or a hash. */
   readonly below: readonly string[];
   /** Names, as above, of actions that have children. Actions beside these are not part of the chain. */
@@ -116,7 +116,7 @@ export interface ActionChain {
 
 export type ContextFormat = 'json' | 'text';
 
-export interface ContextAsked {
+export interface ContextQuery {
   readonly sessionId: string;
   readonly tokenBudget: number;
   readonly format: ContextFormat;
@@ -217,11 +217,11 @@ export interface SessionSize {
 
 /** The calls on a session. */
 export interface SessionCalls {
-  session: { input: SessionAsked; output: SessionView };
+  session: { input: SessionQuery; output: SessionView };
   /** Counts of the session's actions, from columns of the index. */
   sessionSummary: { input: { readonly sessionId: string }; output: SessionSummary };
   /** The parts of a context, before it is compiled over all partitions. */
-  sessionContext: { input: ContextAsked; output: ContextFound };
+  sessionContext: { input: ContextQuery; output: ContextFound };
   /** Statements of the session that this partition holds more than once. */
   sessionDuplicates: {
     input: { readonly sessionId: string; readonly threshold: number };
@@ -236,7 +236,7 @@ export interface SessionCalls {
     output: { readonly hash: string };
   };
   /** Actions of the session that hang together with those that are named. */
-  sessionChain: { input: ChainAsked & { readonly sessionId: string }; output: ActionChain };
+  sessionChain: { input: ChainQuery & { readonly sessionId: string }; output: ActionChain };
   /** The state of a chat thread (session/thread.ts); null when there is none. Refused as a read by its hash is. */
   thread: { input: { readonly threadId: string }; output: { readonly state: GrainView | null } };
   /** The sizes of sessions, in their order. */

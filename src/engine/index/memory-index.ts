@@ -55,7 +55,7 @@ export class MemoryIndex {
 
   /**
    * Forgets the tails, which may have been sealed or dropped: a memory that nobody reads again would keep them, and with
-   * them the tables of their generation.
+   * them the tables of their tail set.
    */
   forgetTails(): void {
     this.#frozen = undefined;

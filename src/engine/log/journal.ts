@@ -8,7 +8,7 @@ export interface CheckpointedLog {
   readonly appends: number;
   /** The append is durable. Must not throw. */
   durable(append: NumberedAppend): void;
-  /** A write of the journal to its disk, with its sync, took so long. Each is told to one of the logs in it. */
+  /** A write of the journal to its disk, with its sync, took so long. Each is reported to one of the logs in it. */
   synced(seconds: number): void;
   /** Writes every append that is durable now to the log's own store. Rejects with EngineError. */
   checkpoint(): Promise<void>;

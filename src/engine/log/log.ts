@@ -70,7 +70,7 @@ export interface Log {
   /** State entries whose key begins with `prefix`, in key order. */
   scanState(prefix: string): IterableIterator<readonly [key: string, value: Uint8Array]>;
   /**
-   * Tells of each sync that made appends durable. Logs share syncs, and each is told to one of them. Absent when the log
+   * Tells of each sync that made appends durable. Logs share syncs, and each is reported to one of them. Absent when the log
    * is durable in another way.
    */
   watchSyncs?(watch: (seconds: number) => void): void;

@@ -1,7 +1,7 @@
 // Finds the actions of a task: the actions that name it, with their ancestors and descendants. One action names another
 // by its hash or its call id, in `parent_task_id`; the start and the end of a call share their call id.
 import type { GrainView } from '../calls/grain.ts';
-import type { ActionChain, ChainAsked } from '../calls/session.ts';
+import type { ActionChain, ChainQuery } from '../calls/session.ts';
 import { AnswerRoom, partOfGrain } from '../grain/api/answer-room.ts';
 import { DocSet } from '../index/docs/docset.ts';
 import { type Doc, fieldKey, type IndexPart } from '../index/parts/part.ts';
@@ -11,7 +11,7 @@ import { type SessionPlaces, viewPlace } from './places.ts';
  * The actions below and above the names, with all ancestors and descendants in these parts. Each action is found once,
  * so a cycle ends. `cut` if there are more than `limit`, or more than an answer holds.
  */
-export function actionChain(session: SessionPlaces, { below, above, limit }: ChainAsked): ActionChain {
+export function actionChain(session: SessionPlaces, { below, above, limit }: ChainQuery): ActionChain {
   const chain = new Chain(session, limit);
   // The actions below come first, so that an action both above and below is walked downwards too.
   const under = chain.walk(below, BELOW, idsOf);

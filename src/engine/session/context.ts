@@ -1,7 +1,7 @@
 // Finds what may enter the context of a session. Actions and beliefs are ranked by columns of the index; only those that
 // may fit are opened.
 import { CONTEXT_OPENED_MAX } from '../base/limits.ts';
-import type { ContextAsked, ContextFound, ContextPiece, ContextState } from '../calls/session.ts';
+import type { ContextFound, ContextPiece, ContextQuery, ContextState } from '../calls/session.ts';
 import type { Doc, Ordinal } from '../index/parts/part.ts';
 import type { PartFilter } from '../recall/filter/filter.ts';
 import type { PartDoc } from '../recall/legs/ordered.ts';
@@ -20,7 +20,7 @@ const CONFIDENCE_DEFAULT = 1;
 /** Shares of a value: what the writer said of the grain, how new it is, and how well it matches the query. */
 const WEIGHTS = { importance: 0.4, confidence: 0.3, newness: 0.3, relevance: 0.3 } as const;
 
-export function contextParts(session: SessionPlaces, asked: ContextAsked): ContextFound {
+export function contextParts(session: SessionPlaces, asked: ContextQuery): ContextFound {
   const { tokenBudget, format, offset = 0 } = asked;
   const candidates = new Candidates(session, asked, [
     ['action', actionFilters(session)],
@@ -78,7 +78,7 @@ class Candidates {
 
   constructor(
     session: SessionPlaces,
-    asked: ContextAsked,
+    asked: ContextQuery,
     kinds: readonly (readonly [ItemKind, readonly PartFilter[]])[],
   ) {
     this.#session = session;
@@ -143,7 +143,7 @@ const NOTHING = new Uint32Array(0);
 /** The value of a doc in a part. */
 function valuation(
   { store, memory, parts }: SessionPlaces,
-  { relevance = [] }: ContextAsked,
+  { relevance = [] }: ContextQuery,
 ): (part: number, doc: Doc) => number {
   const nowMs = store.clock.nowMs();
   const matches = new Map<Ordinal, number>();

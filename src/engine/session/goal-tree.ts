@@ -1,6 +1,6 @@
 // The goals of a session with their parents, for a tree over all partitions.
 import { GOAL_TREE_READ_MAX } from '../base/limits.ts';
-import type { GoalNode, GoalTreeAsked, GoalTreeFound } from '../calls/goals.ts';
+import type { GoalNode, GoalTreeFound, GoalTreeQuery } from '../calls/goals.ts';
 import type { GrainView } from '../calls/grain.ts';
 import type { Sliced } from '../index/files/section.ts';
 import type { Ordinal } from '../index/parts/part.ts';
@@ -14,7 +14,7 @@ const ALL_STATES = ['active', 'satisfied', 'failed', 'suspended'];
  * The session's goals in their order: the first GOAL_TREE_READ_MAX, and as many of the goals above these. Parents that are
  * not here keep their names.
  */
-export function* goalNodes(session: SessionPlaces, { named }: GoalTreeAsked): Sliced<GoalTreeFound> {
+export function* goalNodes(session: SessionPlaces, { named }: GoalTreeQuery): Sliced<GoalTreeFound> {
   const { store, memory, parts } = session;
   const { places } = goalPlaces(session, ALL_STATES);
   const ordinalAt = ({ part, doc }: PartDoc): Ordinal => parts[part]!.ordinals[doc]!;

@@ -1,9 +1,9 @@
 // Finds the grains that an agent sees of its session when it wakes up: the current state, its goals, its last actions.
 import type { GrainView } from '../calls/grain.ts';
 import {
-  type ActionsAsked,
+  type ActionsQuery,
   type GoalPlace,
-  type SessionAsked,
+  type SessionQuery,
   type SessionView,
   THREAD_TAG,
 } from '../calls/session.ts';
@@ -15,7 +15,7 @@ import { isFailure } from '../store/action-numbers.ts';
 import { goalPlaces, viewGoal } from './goals-of.ts';
 import { countPlaces, passing, placesOf, type SessionPlaces, viewPlace, without, withValue } from './places.ts';
 
-export function sessionView(session: SessionPlaces, asked: SessionAsked): SessionView {
+export function sessionView(session: SessionPlaces, asked: SessionQuery): SessionView {
   if (asked.placesOnly === true) return { ...NOTHING_SHOWN, places: listPlaces(session, asked) };
   const room = new AnswerRoom(asked.bytesMax);
   const state = asked.state === true ? currentState(session) : null;
@@ -31,7 +31,7 @@ export function sessionView(session: SessionPlaces, asked: SessionAsked): Sessio
 }
 
 /** The keys of the goals or of the actions that a page would show. */
-function listPlaces(session: SessionPlaces, { goals, actions }: SessionAsked): GoalPlace[] {
+function listPlaces(session: SessionPlaces, { goals, actions }: SessionQuery): GoalPlace[] {
   if (goals !== undefined) {
     const { places, start, keyOf } = goalPlaces(session, goals.states, goals.after);
     const end = Math.min(places.length, start + goals.limit);
@@ -77,7 +77,7 @@ const STATES_TRIED = 3;
 
 function lastActions(
   session: SessionPlaces,
-  { limit, order = 'desc', after, offset = 0, toolName, failed }: ActionsAsked,
+  { limit, order = 'desc', after, offset = 0, toolName, failed }: ActionsQuery,
   room: AnswerRoom,
 ): Pick<SessionView, 'actions' | 'actionsTotal' | 'moreActions'> {
   const { store, parts } = session;

@@ -21,8 +21,8 @@ test('a master key file counts by its real location', async (t) => {
   ] as const) {
     const { services, close } = await makeParts({ flags: { dataDir, masterKeyFile } });
     const memory = services.memories.get('default');
-    const { masterKeyBesideData, masterKeySource } = deploymentEvidence({ services, memory }, undefined);
-    assert.deepEqual([masterKeySource, masterKeyBesideData], ['file', beside], masterKeyFile);
+    const { masterKeyInDataDirectory, masterKeySource } = deploymentEvidence({ services, memory }, undefined);
+    assert.deepEqual([masterKeySource, masterKeyInDataDirectory], ['file', beside], masterKeyFile);
     await close();
   }
 });

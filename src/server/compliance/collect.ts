@@ -91,7 +91,7 @@ export function deploymentEvidence(
     authMode: config.auth,
     masterKeySource:
       config.masterKey !== undefined ? 'environment' : config.masterKeyFile !== undefined ? 'file' : 'own',
-    masterKeyBesideData: config.masterKeyFile !== undefined && liesIn(config.masterKeyFile, config.dataDir),
+    masterKeyInDataDirectory: config.masterKeyFile !== undefined && liesIn(config.masterKeyFile, config.dataDir),
     masterKeyIsGuessable: masterKeys.current.isGuessable,
     tls: config.tlsCert !== undefined,
     loopback: isLoopback(config.host),

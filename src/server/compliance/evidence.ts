@@ -26,7 +26,7 @@ export interface DeploymentEvidence {
   /** `own`: the server made the key and stores it with the data. */
   readonly masterKeySource: 'environment' | 'file' | 'own';
   /** True for an operator's key file inside the data directory. */
-  readonly masterKeyBesideData: boolean;
+  readonly masterKeyInDataDirectory: boolean;
   /** True for bytes that are clearly not random: few different values, or a sequence. */
   readonly masterKeyIsGuessable: boolean;
   readonly tls: boolean;

@@ -20,7 +20,7 @@ import { placeOf } from './place.ts';
 import { type EventReach, EventReader, reachKey } from './reader.ts';
 import type { Restore } from './restores.ts';
 import { EventStream, STREAM_HEADERS } from './stream.ts';
-import type { EventCaller, EventsAsked, Joined, Opened, ServeOptions, Subscription } from './subscription.ts';
+import type { EventCaller, EventsQuery, Joined, Opened, ServeOptions, Subscription } from './subscription.ts';
 
 const LOOK_MS = 1_000;
 /** Time for streams to end at a shutdown. */
@@ -56,7 +56,7 @@ export class EventHub {
   }
 
   /** Finds the place that the client asks for. Throws VAL-E001 for a bad cursor, and as other reads do. */
-  async open(caller: EventCaller, asked: EventsAsked): Promise<Opened> {
+  async open(caller: EventCaller, asked: EventsQuery): Promise<Opened> {
     const { memory, principal, namespace, userId, requestId, purpose } = caller;
     const { clock, cursors, memories, keys, restores, shards } = this.#parts;
     const { id: memoryId, number, partitions } = memory;

@@ -16,7 +16,7 @@ import type { HttpRequest, ResponseStream } from '../http/listener.ts';
 import type { CursorSeal } from '../operations/cursor-seal.ts';
 import type { Shards } from '../shards.ts';
 import { EventHub } from './hub.ts';
-import type { EventCaller, EventsAsked } from './subscription.ts';
+import type { EventCaller, EventsQuery } from './subscription.ts';
 
 const MEMORY = { id: 'm', number: 1, partitions: 1 };
 const PAGE = 100;
@@ -83,7 +83,7 @@ class Bench {
     this.#ring();
   }
 
-  async open(client: SlowClient, more: Partial<EventsAsked> = {}, keyId = 'key_1'): Promise<void> {
+  async open(client: SlowClient, more: Partial<EventsQuery> = {}, keyId = 'key_1'): Promise<void> {
     const caller: EventCaller = {
       memory: MEMORY,
       principal: { actor: 'ann', scope: 'read', keyId },

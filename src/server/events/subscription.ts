@@ -19,7 +19,7 @@ export interface EventCaller {
 }
 
 /** The request of a client. */
-export interface EventsAsked {
+export interface EventsQuery {
   readonly kinds: readonly EventKind[];
   /** The cursor after which events are wanted, and the name of the parameter that gave it; absent: new events only. */
   readonly since: { readonly text: string; readonly field: string } | undefined;

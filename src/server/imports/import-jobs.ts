@@ -65,9 +65,9 @@ export class ImportJobs {
   readonly #holds = new Holds();
   readonly #running = new Map<string, Running>();
   readonly #watchers = new Map<string, Set<() => void>>();
-  /** Ends that are being told, by the job. */
+  /** Ends that are being recorded, by the job. */
   readonly #telling = new Map<string, Promise<void>>();
-  /** Ends that are told again after a failure, by the job. */
+  /** Ends that are recorded again after a failure, by the job. */
   readonly #later = new Map<string, NodeJS.Timeout>();
   /** Uploads that are being written: they count as open jobs. */
   readonly #incoming = new Map<string, { readonly memory: number; readonly bytes: number }>();

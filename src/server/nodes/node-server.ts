@@ -171,7 +171,7 @@ class NodeServer {
     const { config, deps, log } = this.#starting;
     if (this.#node.leader !== undefined && this.#node.leader.id !== this.#node.id) return;
     const { http, grpc } = this.#fronts.ports;
-    this.#fronts.hold(true);
+    this.#fronts.pause(true);
     try {
       this.#server = await this.#startOne(
         { ...config, httpPort: http, grpcPort: grpc },
@@ -214,7 +214,7 @@ class NodeServer {
       if (isFirst && !(error instanceof EngineError && error.retryable)) throw error;
       this.#notLeading(error);
     } finally {
-      this.#fronts.hold(false);
+      this.#fronts.pause(false);
     }
   }
 
@@ -249,14 +249,14 @@ class NodeServer {
 class Fronts {
   readonly #fronts: readonly Front[];
   #isListening = false;
-  #isHeld = false;
+  #isPaused = false;
 
   constructor(config: Config, self: string, leader: () => FleetNode | undefined) {
     const { host } = config;
     const at = (port: 'httpPort' | 'grpcPort') => (): HostPort | undefined => {
       const node = leader();
       // Connections must never come back to the ports that pass them on.
-      if (node === undefined || this.#isHeld || (node.id === self && this.#isListening)) return undefined;
+      if (node === undefined || this.#isPaused || (node.id === self && this.#isListening)) return undefined;
       return { host: parseHostPort(node.address).host, port: node[port] };
     };
     const http = new Front(host, config.httpPort, at('httpPort'));
@@ -269,8 +269,8 @@ class Fronts {
   }
 
   /** Connections wait while the node tries to run the server. */
-  hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
   }
 
   /** Ends connections to nodes that run the server no more. */

@@ -44,10 +44,10 @@ export class ConsoleSignIn {
       request.respond(200, [...always, ...headers, ...securityHeaders({})], JSON.stringify(answer));
     } catch (error) {
       if (error instanceof RequestAborted) return;
-      const told = error instanceof EngineError ? error : new EngineError('SYS-E001', 'internal error');
-      if (told !== error) this.#log.warn({ err: error }, 'a sign-in to the console failed');
+      const shown = error instanceof EngineError ? error : new EngineError('SYS-E001', 'internal error');
+      if (shown !== error) this.#log.warn({ err: error }, 'a sign-in to the console failed');
       const id = requestIdOf(request.header('x-request-id'));
-      respondError(request, told, id, [...always, ['x-request-id', id]]);
+      respondError(request, shown, id, [...always, ['x-request-id', id]]);
     }
   }
 }

@@ -87,7 +87,7 @@ export async function openOwnControl(
     await checked();
     if (shard.copy.wentBack) {
       warn('the control log in the database went back: it was restored to an older state. Repeat the changes of keys, memories and settings of that time'); // biome-ignore format: one row
-      shard.copy.toldWentBack();
+      shard.copy.reportedWentBack();
     }
     const keyFiles = await StoredKeyFiles.open(database, { shard: CONTROL_SHARD, token: shard.token });
     const isNew = shard.log.nextSequence === 1;
@@ -169,15 +169,15 @@ export class Waiting {
   }
 
   async for<T>(work: () => Promise<T>): Promise<T> {
-    for (let told = ''; ; ) {
+    for (let reported = ''; ; ) {
       try {
         return await work();
       } catch (error) {
         if (!(error instanceof EngineError) || !error.retryable) throw error;
         if (performance.now() >= this.#untilMs)
           throw new EngineError(error.code, `${textOf(error)} (tried for ${this.#forMs / 1_000} s)`);
-        if (textOf(error) !== told) this.#log.warn(`waiting for the store: ${textOf(error)}`);
-        told = textOf(error);
+        if (textOf(error) !== reported) this.#log.warn(`waiting for the store: ${textOf(error)}`);
+        reported = textOf(error);
       }
       await pause(STORE_RETRY_MS);
     }

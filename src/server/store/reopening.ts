@@ -89,7 +89,7 @@ class Reopening {
     log.error({}, 'the control log takes nothing any more: the server closes, and opens it again');
     await this.#server?.close();
     this.#server = undefined;
-    let told = '';
+    let reported = '';
     for (let waitMs = STORE_RETRY_MS; this.#closed === undefined; waitMs = Math.min(waitMs * 2, STORE_REOPEN_MS_MAX)) {
       try {
         this.#server = await start();
@@ -97,8 +97,8 @@ class Reopening {
         return;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (reason !== told) log.error({ reason }, 'the server cannot open its store again yet');
-        told = reason;
+        if (reason !== reported) log.error({ reason }, 'the server cannot open its store again yet');
+        reported = reason;
       }
       await pause(waitMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
     }

@@ -52,7 +52,7 @@ export interface OwnershipOptions {
 }
 
 interface Refusal {
-  /** Told once for each reason. */
+  /** Reported once for each reason. */
   readonly reason: string;
   /** When the next attempt may come. */
   readonly againMs: number;
@@ -68,8 +68,8 @@ export class Ownership {
   readonly #busy = new Set<number>();
   /** Shards that could not be opened. */
   readonly #refused = new Map<number, Refusal>();
-  /** The text with which the others were told of them. */
-  #toldRefused = '[]';
+  /** The text with which they were reported to the others. */
+  #reportedRefused = '[]';
   readonly #tasks = new Set<Promise<void>>();
   readonly #moving: Moves;
   #fleet: Fleet = { nodes: [], shards: [] };
@@ -78,7 +78,7 @@ export class Ownership {
   #isWoken = false;
   #isLeaving = false;
   #isOver = false;
-  /** Why the database refuses something, by what that is: each reason is told once, and its end. */
+  /** Why the database refuses something, by what that is: each reason is reported once, and its end. */
   readonly #failures = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   #nextMs = Number.POSITIVE_INFINITY;
@@ -305,10 +305,10 @@ export class Ownership {
       if (nowMs > againMs + NODE_REFUSED_KEPT_MS) this.#refused.delete(shard);
     const refused = this.#ownRefused();
     const text = JSON.stringify(refused);
-    if (text === this.#toldRefused) return;
+    if (text === this.#reportedRefused) return;
     try {
       await noteRefused(this.#options.database, this.#options.self.id, refused);
-      this.#toldRefused = text;
+      this.#reportedRefused = text;
       this.#works(REFUSED_UNNOTED);
     } catch (error) {
       this.#tell(REFUSED_UNNOTED, error);

@@ -47,12 +47,12 @@ export async function install(name: string, options: InstallOptions, running: Ru
     printJson({ file: file.path, copy: file.copy, ...seen });
     return;
   }
-  printLine(`Recalled once through it: ${toldOf(seen)}.`);
+  printLine(`Recalled once through it: ${summaryOf(seen)}.`);
   if (seen.first !== undefined) printLine(`First: ${seen.first}`);
   printLine(`In ${client.title}: ${client.next}.`);
 }
 
-function toldOf({ tools, memory, namespace, grains, hits }: Seen): string {
+function summaryOf({ tools, memory, namespace, grains, hits }: Seen): string {
   const where = [memory && `memory ${memory}`, namespace && `namespace ${namespace}`].filter(Boolean).join(', ');
   return [
     counted(tools, 'tool'),

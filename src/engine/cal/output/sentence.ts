@@ -12,10 +12,10 @@ import { humanizeRelation } from './humanize.ts';
 import { textOfGrain } from './projection.ts';
 
 /** The parts of a grain that a sentence is made of. `fields` are an answer's, with the service's names. */
-export type Told = Pick<CalGrain, 'grainType' | 'fields'>;
+export type SentenceParts = Pick<CalGrain, 'grainType' | 'fields'>;
 
 /** A grain that may have its sentence already, made of these fields. */
-export type PerhapsTold = Told & { readonly text?: string | undefined };
+export type SentenceOrParts = SentenceParts & { readonly text?: string | undefined };
 
 /** Functions that make the sentence, by type. */
 const SENTENCES: Readonly<Record<GrainType, (grain: CalGrain) => string>> = {
@@ -35,12 +35,12 @@ const SENTENCES: Readonly<Record<GrainType, (grain: CalGrain) => string>> = {
  * The sentence of a grain of any type, unknown types included: one line of at most SENTENCE_CHARS_MAX characters; an
  * ellipsis ends one that was cut. Never empty: a grain without words shows its type.
  */
-export function sentenceOf(told: PerhapsTold): string {
-  return told.text ?? (clipped(uncutSentence(told)) || told.grainType);
+export function sentenceOf(grain: SentenceOrParts): string {
+  return grain.text ?? (clipped(uncutSentence(grain)) || grain.grainType);
 }
 
 /** The sentence as long as it is, with line breaks; empty for a grain without words. */
-export function uncutSentence({ grainType, fields }: Told): string {
+export function uncutSentence({ grainType, fields }: SentenceParts): string {
   const grain: CalGrain = { grainType, fields, hash: '', createdAtMs: 0, namespace: '', score: 0 };
   const type = typeOfSingular(grainType);
   const said = type === undefined ? textOfGrain(grain) : SENTENCES[type](grain);

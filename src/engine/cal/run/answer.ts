@@ -6,12 +6,12 @@ import type { CallContext } from '../../calls/context.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { CalError } from '../errors.ts';
 import type { CheckedQuery } from '../query.ts';
-import type { Running } from './asks.ts';
 import { asCalError } from './failure.ts';
 import { statementType, tierOf } from './kinds.ts';
 import { withBlock } from './payload.ts';
 import { planOf } from './plans.ts';
 import { runQuery } from './query.ts';
+import type { Running } from './running.ts';
 import type { Run } from './session.ts';
 import { written } from './within-answer.ts';
 

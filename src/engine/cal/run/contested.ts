@@ -5,10 +5,10 @@ import type { FieldTest, Spoken, Stand } from '../../calls/cal.ts';
 import { tripleForm } from '../../grain/api/text.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
-import type { Running } from './asks.ts';
 import { bounds, charge } from './bounds.ts';
 import { mentions } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
+import type { Running } from './running.ts';
 import type { Run } from './session.ts';
 
 /** Maximum number of contradicting grains to return for a grain. */

@@ -9,9 +9,9 @@ import type { Explain, Recall, Stage, Statement } from '../ast.ts';
 import { EXTENSIONS } from '../vocabulary/extensions.ts';
 import { fieldNamed } from '../vocabulary/fields.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import type { Running } from './asks.ts';
 import { type Conditions, conditionsOf, type Met } from './conditions.ts';
 import { statementType, tierOf } from './kinds.ts';
+import type { Running } from './running.ts';
 import type { Run } from './session.ts';
 
 /** Stands in for unknown parameter values, so that their conditions can be listed. It is valid as text and as time. */

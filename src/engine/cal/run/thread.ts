@@ -7,9 +7,9 @@ import type { GrainFilter } from '../../calls/grain.ts';
 import { fieldValue } from '../output/fields.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import type { Running } from './asks.ts';
 import { bounds, charge } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
+import type { Running } from './running.ts';
 import type { Run } from './session.ts';
 
 const OLDEST_FIRST: Order = { by: 'time', descending: false };

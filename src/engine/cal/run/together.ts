@@ -2,7 +2,7 @@
 import type { Question, Settled } from '../../asking/asking.ts';
 import type { CalQuestion } from '../../asking/questions.ts';
 import { assert } from '../../base/assert.ts';
-import type { Running } from './asks.ts';
+import type { Running } from './running.ts';
 
 export type Ended<T> = { readonly value: T } | { readonly error: unknown };
 

@@ -8,11 +8,11 @@ import type { GrainReference, History, HistoryDiff, HistoryOfPair, Value } from 
 import { CalError } from '../errors.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import type { Running } from './asks.ts';
 import { bounds, charge } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
 import { shownHash, versionJson } from './payload.ts';
 import { resolveReference, valuesOf } from './recall.ts';
+import type { Running } from './running.ts';
 import type { Run } from './session.ts';
 import { spanOf } from './time.ts';
 

@@ -202,7 +202,7 @@ export class SegmentWriter {
     this.#unsynced += this.#gatheredBytes;
     this.#gatheredBytes = 0;
     if (this.#unsynced < SYNC_BYTES) return;
-    if (!this.#isSyncing) this.#syncBeside();
+    if (!this.#isSyncing) this.#syncInBackground();
     else if (this.#unsynced >= UNSYNCED_BYTES_MAX) fdatasyncSync(this.#fd);
     else return;
     this.#unsynced = 0;
@@ -212,7 +212,7 @@ export class SegmentWriter {
    * Starts to sync the written bytes in the background. It uses a descriptor of its own, because a write error is
    * reported once to each descriptor, and the final sync must see it.
    */
-  #syncBeside(): void {
+  #syncInBackground(): void {
     const fd = openSync(this.path, 'r+');
     this.#isSyncing = true;
     fdatasync(fd, () => {

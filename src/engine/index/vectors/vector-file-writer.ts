@@ -169,7 +169,7 @@ export class VectorFileWriter {
     this.#length += bytes.length;
     this.#unsynced += bytes.length;
     if (this.#unsynced < SYNC_BYTES) return;
-    if (!this.#isSyncing) this.#syncBeside();
+    if (!this.#isSyncing) this.#syncInBackground();
     else if (this.#unsynced >= UNSYNCED_BYTES_MAX) fdatasyncSync(this.#fd);
     else return;
     this.#unsynced = 0;
@@ -179,7 +179,7 @@ export class VectorFileWriter {
    * Uses a descriptor of its own, because a write error is reported once to each descriptor, and the final sync must
    * see it.
    */
-  #syncBeside(): void {
+  #syncInBackground(): void {
     const fd = openSync(this.path + TEMPORARY_SUFFIX, 'r+');
     this.#isSyncing = true;
     fdatasync(fd, () => {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } f
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { replaceFile, replaceFileLater, storageError, syncDirectory, syncFile } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
-import { COPY_BESIDE_ROOM_BYTES, COPY_PAGES_KNOWN_MS } from '../../base/limits.ts';
+import { COPY_PAGES_KNOWN_MS, COPY_SPARE_ROOM_BYTES } from '../../base/limits.ts';
 import { LogFiller } from '../lmdb/filler.ts';
 import { DATA_FILE } from '../lmdb/preflight.ts';
 import { freeBytes } from '../lmdb/room.ts';
@@ -17,8 +17,8 @@ import { type LogTarget, StoredLog } from './stored-log.ts';
 /** In the folder of a copy. */
 export const COPY_MARK_FILE = 'copy.json';
 /** Behind the name of the folder of a copy: another one of the same log, which takes its place when it is whole. */
-const BESIDE_SUFFIX = '.again';
-/** Behind the same: a file with the mark of the deployment, which stays until it was told that the database went back. */
+const SPARE_SUFFIX = '.again';
+/** Behind the same: a file with the mark of the deployment, which stays until it was reported that the database went back. */
 const WENT_BACK_SUFFIX = '.went-back';
 
 /** When this process filled a copy ahead, by its folder: it need not check the pages that it wrote just now. */
@@ -69,7 +69,7 @@ export interface Filled {
   readonly isWhole: boolean;
   /**
    * The copy had appends that the database has not: it was restored to an older state. They are gone from the copy too. True
-   * each time until `toldWentBack`.
+   * each time until `reportedWentBack`.
    */
   readonly wentBack: boolean;
   /**
@@ -86,14 +86,14 @@ export interface Filled {
  */
 export async function fillCopy(database: Database, options: CopyOptions): Promise<Filled> {
   const { directory, store, taken } = options;
-  takeBeside(directory);
+  takeSpare(directory);
   const kept = await openTrusted(database, options);
   const wentBack = textOf(wentBackFile(directory)) === store;
   const before = readMark(directory);
   const isKnown = before?.token === taken.token - 1 && before.areFilesDoubted !== true;
-  if (kept === undefined || !isKnown) await deleteDerivedBeside(kept, database, options, 'bytes');
+  if (kept === undefined || !isKnown) await deleteDerivedOrClose(kept, database, options, 'bytes');
   // They were compared when they were fetched, and names are given once.
-  else if (before.isAhead === true) await deleteDerivedBeside(kept, database, options, 'names');
+  else if (before.isAhead === true) await deleteDerivedOrClose(kept, database, options, 'names');
   const { records, paths, isWhole } = await fill(database, options, kept);
   // The database, or the way from it, may have damaged it, and may be mended: the copy is filled from the start the next time.
   if (!isWhole) distrustCopy(directory);
@@ -110,7 +110,7 @@ export async function fillCopy(database: Database, options: CopyOptions): Promis
  */
 export async function fillCopyAhead(database: Database, options: CopyOptions): Promise<void> {
   const { directory } = options;
-  takeBeside(directory);
+  takeSpare(directory);
   if (await filledAhead(database, options)) return;
   distrustCopy(directory);
   await filledAhead(database, options);
@@ -125,7 +125,7 @@ async function filledAhead(database: Database, options: CopyOptions): Promise<bo
   const isKnown =
     kept !== undefined && before?.isAhead === true && before.token === taken.token && before.areFilesDoubted !== true;
   // Until the end, the copy is that of the mark before, and some changes are in it already.
-  await deleteDerivedBeside(kept, database, options, isKnown ? 'names' : 'bytes');
+  await deleteDerivedOrClose(kept, database, options, isKnown ? 'names' : 'bytes');
   const { paths, isWhole } = await fill(database, options, kept);
   if (since !== undefined) {
     // The owner says how far it prunes before it does so.
@@ -139,42 +139,42 @@ async function filledAhead(database: Database, options: CopyOptions): Promise<bo
 }
 
 /** `damaged`: in the database. */
-export type FilledBeside = 'filled' | 'damaged' | 'no room';
+export type SpareFilled = 'filled' | 'damaged' | 'no room';
 
 /**
  * Fills another copy of the log beside the one in `directory`, while the caller has the shard and goes on. The next `fillCopy` takes it
  * in place of that one. Leaves none when the database has something damaged, or when the disk has no room for both. Rejects as `fillCopy`,
  * and when `signal` aborts; nothing goes on then.
  */
-export async function fillCopyBeside(
+export async function fillSpareCopy(
   database: Database,
   options: CopyOptions,
   signal: AbortSignal,
-): Promise<FilledBeside> {
-  const beside = `${options.directory}${BESIDE_SUFFIX}`;
+): Promise<SpareFilled> {
+  const spare = `${options.directory}${SPARE_SUFFIX}`;
   const { store, taken } = options;
-  rmSync(beside, { recursive: true, force: true });
-  const neededBytes = statSync(join(options.directory, DATA_FILE)).size + COPY_BESIDE_ROOM_BYTES;
+  rmSync(spare, { recursive: true, force: true });
+  const neededBytes = statSync(join(options.directory, DATA_FILE)).size + COPY_SPARE_ROOM_BYTES;
   if (freeBytes(options.directory) < neededBytes) return 'no room';
   let isSettled = false;
   try {
-    const own = { ...options, directory: beside, derived: undefined, signal };
+    const own = { ...options, directory: spare, derived: undefined, signal };
     const { paths, isWhole } = await fill(database, own, undefined);
-    if (isWhole) await settle(beside, paths, { store, token: taken.token, mark: taken.mark });
+    if (isWhole) await settle(spare, paths, { store, token: taken.token, mark: taken.mark });
     isSettled = isWhole;
     return isWhole ? 'filled' : 'damaged';
   } finally {
-    if (!isSettled) rmSync(beside, { recursive: true, force: true });
+    if (!isSettled) rmSync(spare, { recursive: true, force: true });
   }
 }
 
-function takeBeside(directory: string): void {
-  const beside = `${directory}${BESIDE_SUFFIX}`;
-  if (!existsSync(beside)) return;
-  if (readMark(beside) === undefined) rmSync(beside, { recursive: true, force: true });
+function takeSpare(directory: string): void {
+  const spare = `${directory}${SPARE_SUFFIX}`;
+  if (!existsSync(spare)) return;
+  if (readMark(spare) === undefined) rmSync(spare, { recursive: true, force: true });
   else {
     removeCopy(directory);
-    renameSync(beside, directory);
+    renameSync(spare, directory);
   }
   syncDirectory(dirname(directory));
 }
@@ -303,7 +303,7 @@ function textOf(path: string): string | undefined {
 }
 
 /** Health or log has said that the database went back. */
-export function toldWentBack(directory: string): void {
+export function reportedWentBack(directory: string): void {
   rmSync(wentBackFile(directory), { force: true });
 }
 
@@ -354,7 +354,7 @@ interface OfAppend {
 }
 
 /** Closes the copy when it rejects: nothing is left open then. */
-async function deleteDerivedBeside(
+async function deleteDerivedOrClose(
   kept: LogFiller | undefined,
   ...given: Parameters<typeof deleteDerived>
 ): Promise<void> {

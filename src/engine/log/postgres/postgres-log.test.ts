@@ -20,14 +20,14 @@ import { TEMPORARY_SUFFIX } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import {
   CHANGES_KEPT_APPENDS,
-  COPY_BESIDE_ROOM_BYTES,
+  COPY_SPARE_ROOM_BYTES,
   DATABASE_ANSWER_MS,
   DATABASE_CLOSING_MS,
 } from '../../base/limits.ts';
 import { openLmdbLog } from '../lmdb/lmdb-log.ts';
 import { logConformance } from '../log.conformance.ts';
 import type { Log } from '../log.ts';
-import { COPY_MARK_FILE, fillCopy, fillCopyAhead, fillCopyBeside, toldWentBack } from './copy.ts';
+import { COPY_MARK_FILE, fillCopy, fillCopyAhead, fillSpareCopy, reportedWentBack } from './copy.ts';
 import { Database } from './database.ts';
 import { Lease, ownerNow } from './lease.ts';
 import { LeaseTable } from './lease-table.ts';
@@ -359,7 +359,7 @@ onDatabase('that the database went back is known until it was told, whatever fai
   await other.close();
   for (const _ of ['a failed opening', 'the next one'])
     assert.equal((await fill(database, folder, 'a')).wentBack, true);
-  toldWentBack(directory);
+  reportedWentBack(directory);
   assert.equal((await fill(database, folder, 'a')).wentBack, undefined);
 });
 
@@ -673,7 +673,7 @@ onDatabase('a copy beside the one in use that is given up waits for no answer of
   proxy.blackHole();
   const ending = new AbortController();
   const askingForTheOwner = shard.copy.fillAgain(ending.signal);
-  const readingPages = fillCopyBeside(slow, { directory, stamp: stampOf(0), store, taken }, ending.signal);
+  const readingPages = fillSpareCopy(slow, { directory, stamp: stampOf(0), store, taken }, ending.signal);
   await new Promise((resolve) => setImmediate(resolve));
   ending.abort();
   // And not the error of a database that did not answer in time.
@@ -694,15 +694,15 @@ onDatabase('a copy is filled beside the one in use only if the disk has room for
   const options = { directory, stamp: stampOf(0), store, taken: (await ownerNow(database, 0))! };
   const { signal } = new AbortController();
   const { bsize } = fs.statfsSync(folder);
-  const bytes = fs.statSync(join(directory, 'data.mdb')).size + COPY_BESIDE_ROOM_BYTES;
+  const bytes = fs.statSync(join(directory, 'data.mdb')).size + COPY_SPARE_ROOM_BYTES;
   let bavail = Math.ceil(bytes / bsize) - 1;
   const disk = t.mock.method(fs, 'statfsSync', () => ({ bavail, bsize }));
   syncBuiltinESMExports();
   try {
-    assert.equal(await fillCopyBeside(database, options, signal), 'no room');
+    assert.equal(await fillSpareCopy(database, options, signal), 'no room');
     assert.deepEqual(readdirSync(folder), ['a']);
     bavail += 1;
-    assert.equal(await fillCopyBeside(database, options, signal), 'filled');
+    assert.equal(await fillSpareCopy(database, options, signal), 'filled');
   } finally {
     disk.mock.restore();
     syncBuiltinESMExports();

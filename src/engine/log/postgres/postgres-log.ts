@@ -11,10 +11,10 @@ import {
   distrustCopy,
   doubtFiles,
   type Filled,
-  type FilledBeside,
   fillCopy,
-  fillCopyBeside,
-  toldWentBack,
+  fillSpareCopy,
+  reportedWentBack,
+  type SpareFilled,
 } from './copy.ts';
 import { Database, databaseError } from './database.ts';
 import { readKeySlots } from './key-slots.ts';
@@ -44,14 +44,14 @@ export interface OwnCopy {
   readonly isWhole: boolean;
   /** As of `fillCopy`. */
   readonly wentBack: boolean;
-  /** It was told that the database went back. */
-  toldWentBack(): void;
+  /** It was reported that the database went back. */
+  reportedWentBack(): void;
   /** The next open fills it from the start. */
   distrust(): void;
   /** The next open compares the derived files with those of the database. Rejects with STO-E001. */
   doubtFiles(): Promise<void>;
-  /** Fills another one while the owner goes on, which the next open takes in its place. Rejects and resolves as `fillCopyBeside`. */
-  fillAgain(signal: AbortSignal): Promise<FilledBeside>;
+  /** Fills another one while the owner goes on, which the next open takes in its place. Rejects and resolves as `fillSpareCopy`. */
+  fillAgain(signal: AbortSignal): Promise<SpareFilled>;
   /** The shard is to be opened again. False when nobody does that. */
   reopen(): boolean;
   /** `watch` is called once when the copy takes no more writes. It is not trusted any more then, and the shard is opened again. */
@@ -160,7 +160,7 @@ function ownCopy(directory: string, { database, lease, stamp, store, filled }: O
   const own: OwnCopy = {
     isWhole: filled.isWhole,
     wentBack: filled.wentBack,
-    toldWentBack: () => toldWentBack(directory),
+    reportedWentBack: () => reportedWentBack(directory),
     distrust,
     doubtFiles: async () => {
       // The mark is written until then.
@@ -171,7 +171,7 @@ function ownCopy(directory: string, { database, lease, stamp, store, filled }: O
       await filled.settled.catch(() => undefined);
       const taken = await unlessAborted(ownerNow(database, stamp.shard), signal);
       if (taken?.token !== lease.taken.token) throw new EngineError('STO-E002', takenAway(stamp.shard));
-      return fillCopyBeside(database, { directory, stamp, store, taken }, signal);
+      return fillSpareCopy(database, { directory, stamp, store, taken }, signal);
     },
     reopen: () => lease.doubt(),
     watchFailure: (watch) => {

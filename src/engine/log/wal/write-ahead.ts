@@ -79,7 +79,7 @@ export class WriteAhead implements Journal {
   #current: WalFile;
   #other: WalFile;
   /** True while `#other` holds appends that may not be in their stores yet. */
-  #isOtherHeld: boolean;
+  #isOtherInUse: boolean;
   #generation = Buffer.alloc(GENERATION_BYTES);
   #waiting: Waiting[] = [];
   /** True once a file has filled up before its appends were old. */
@@ -110,7 +110,7 @@ export class WriteAhead implements Journal {
     this.#unsettled = new Set(this.#recovered.shards());
     this.#current = new WalFile(directory, a);
     this.#other = new WalFile(directory, b);
-    this.#isOtherHeld = this.#unsettled.size > 0;
+    this.#isOtherInUse = this.#unsettled.size > 0;
   }
 
   /** The write-ahead files of a worker, opened once for all its logs in this thread. Throws STO-E001. */
@@ -325,7 +325,7 @@ export class WriteAhead implements Journal {
   }
 
   async #runRound(isWiping: boolean): Promise<void> {
-    if (!this.#isOtherHeld) this.#turn();
+    if (!this.#isOtherInUse) this.#turn();
     await this.#writing?.catch(() => undefined);
     for (const shard of this.#unsettled)
       if (!this.#logs.has(shard))
@@ -338,7 +338,7 @@ export class WriteAhead implements Journal {
       throw storageError(`${this.#other.path} cannot be overwritten`, error);
     }
     this.#other.free();
-    this.#isOtherHeld = false;
+    this.#isOtherInUse = false;
   }
 
   /** A log whose store refuses does not keep the others from writing to theirs. */
@@ -357,7 +357,7 @@ export class WriteAhead implements Journal {
   /** From the next write on, appends go to the other file. */
   #turn(): void {
     [this.#current, this.#other] = [this.#other, this.#current];
-    this.#isOtherHeld = true;
+    this.#isOtherInUse = true;
   }
 
   #takenAway(): string {

@@ -157,7 +157,9 @@ class Tally {
     const { governed } = this.#memory;
     const createdMs = numberOf(fields['created_at']) ?? 0;
     counts.personal += 1;
-    const purpose = [DEFAULT_PURPOSE, EVERY_PURPOSE].find((one) => heldAt(governed.consent(userId, one), createdMs));
+    const purpose = [DEFAULT_PURPOSE, EVERY_PURPOSE].find((one) =>
+      wasGrantedAt(governed.consent(userId, one), createdMs),
+    );
     const hasBasis = isOtherBasis(fields['processing_basis']);
     if (purpose !== undefined) {
       counts.granted += 1;
@@ -193,7 +195,7 @@ class Tally {
 }
 
 /** Whether the newest fact for a purpose says that it was granted at that time. */
-function heldAt(fact: ConsentFact | undefined, atMs: number): boolean {
+function wasGrantedAt(fact: ConsentFact | undefined, atMs: number): boolean {
   if (fact === undefined) return false;
   const grantedMs = fact.granted ? (fact.grantedAtMs ?? fact.atMs) : fact.grantedAtMs;
   if (grantedMs === undefined || Math.floor(grantedMs / 1000) > Math.floor(atMs / 1000)) return false;

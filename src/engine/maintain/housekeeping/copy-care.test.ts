@@ -19,7 +19,7 @@ function setUp(t: TestContext, copy: Partial<OwnCopy> = {}) {
   const own: OwnCopy = {
     isWhole: true,
     wentBack: false,
-    toldWentBack: () => void calls.push('told'),
+    reportedWentBack: () => void calls.push('told'),
     distrust: () => void calls.push('distrust'),
     doubtFiles: async () => void calls.push('doubt'),
     fillAgain: async () => {

@@ -81,7 +81,7 @@ export class CopyCare {
 
   /** The shard is open: what is wrong with its files now is built again from the log. */
   opened(store: Store): void {
-    if (this.#copy.wentBack) this.#copy.toldWentBack();
+    if (this.#copy.wentBack) this.#copy.reportedWentBack();
     this.#left = new Set(problemsOf(store));
   }
 

@@ -41,7 +41,7 @@ export async function rebuild(
   const number = Number(Buffer.from(store.log.getState(SEGMENTS_STATE) ?? '0').toString()) + 1;
   const directory = segmentsDirectory(services.directory, number);
   rmSync(directory, { recursive: true, force: true });
-  const state = new HeldState();
+  const state = new StagedState();
   const fresh = services.openIndex(directory, state);
   try {
     const replayed = await inSlices(fill(store, fresh, state));
@@ -96,7 +96,7 @@ export async function rebuild(
  * Replays everything that is published, sealing on the way, until it is within one slice of the log's end. Always ends
  * with a seal: the shard's state must name the new segments, not those about to be deleted.
  */
-function* fill(store: Store, fresh: ShardIndex, state: HeldState): Generator<void, Replayed, void> {
+function* fill(store: Store, fresh: ShardIndex, state: StagedState): Generator<void, Replayed, void> {
   const steps = replayAfter(store, fresh, undefined);
   for (;;) {
     const step = steps.next();
@@ -118,7 +118,7 @@ function runToEnd<T>(work: Iterator<void, T, void>): T {
 }
 
 /** State entries of an index that is not in force yet. */
-class HeldState {
+class StagedState {
   readonly #entries = new Map<string, Uint8Array>();
 
   put(entries: readonly (readonly [string, Uint8Array | null])[]): void {

@@ -19,7 +19,7 @@ export const RELEVANCE = {
   cosineAll: 0.65,
   /** The log odds of a hit are base + lead × its lead − rank × ln its rank, and with vectors + cosine × its cosine. */
   byWords: { base: -2.2, lead: 10, background: 0.3 },
-  besideVectors: { base: -4, lead: 14, cosine: 2.7, background: 0.38 },
+  withVectors: { base: -4, lead: 14, cosine: 2.7, background: 0.38 },
   rank: 0.45,
   /** Of a hit without a vector, among others with theirs. */
   unknownCosine: 0.63,
@@ -57,17 +57,17 @@ export interface Place {
 
 /** By how much a hit's share of the highest possible score exceeds that of the tenth candidate, or the background if that is higher. */
 export function leadOf(share: number, tenth: number | undefined, hasVectors: boolean): number {
-  const { background } = hasVectors ? RELEVANCE.besideVectors : RELEVANCE.byWords;
+  const { background } = hasVectors ? RELEVANCE.withVectors : RELEVANCE.byWords;
   return Math.max(0, Math.min(1, share) - Math.max(tenth ?? 0, background));
 }
 
 /** How likely a hit bears on a question whose subject is known, 0 to 1. */
 export function placeOf({ rank, lead, cosine }: Place): number {
-  const { byWords, besideVectors } = RELEVANCE;
+  const { byWords, withVectors } = RELEVANCE;
   const own =
     cosine === undefined
       ? byWords.base + byWords.lead * lead
-      : besideVectors.base + besideVectors.lead * lead + besideVectors.cosine * cosine;
+      : withVectors.base + withVectors.lead * lead + withVectors.cosine * cosine;
   return 1 / (1 + Math.exp(RELEVANCE.rank * Math.log(rank) - own));
 }
 

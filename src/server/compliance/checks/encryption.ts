@@ -94,9 +94,9 @@ export const ENCRYPTION: Readonly<Record<string, Judge>> = {
     );
   },
   encryption_master_key_source: (evidence) => {
-    const { masterKeySource, masterKeyBesideData, masterKeyIsGuessable } = evidence.deployment;
+    const { masterKeySource, masterKeyInDataDirectory, masterKeyIsGuessable } = evidence.deployment;
     if (masterKeyIsGuessable) return fail(`from ${masterKeySource}: a pattern, not a random key`);
-    if (masterKeySource !== 'own' && !masterKeyBesideData) return pass(`256 bits, from ${masterKeySource}`);
+    if (masterKeySource !== 'own' && !masterKeyInDataDirectory) return pass(`256 bits, from ${masterKeySource}`);
     const made = masterKeySource === 'own' ? 'made by the server' : 'from a file';
     const detail = `256 bits, ${made} and stored in the data directory: a copy of the directory includes both`;
     return policyOf(evidence).rules['encryption.required'] ? fail(detail) : warn(detail);

@@ -5,7 +5,7 @@ export const BARE_DEPLOYMENT: DeploymentEvidence = {
   nowSeconds: Math.floor(Date.now() / 1_000),
   authMode: 'api-key',
   masterKeySource: 'environment',
-  masterKeyBesideData: false,
+  masterKeyInDataDirectory: false,
   masterKeyIsGuessable: false,
   tls: true,
   loopback: false,

@@ -107,7 +107,7 @@ export function isRepeatable({ annotations, executorUri }: ToolSpec): boolean {
 }
 
 /** True when a call of the tool may run while others do: it only reads, or its definition says so. */
-export function runsBeside({ annotations, asyncMode, executorUri }: ToolSpec): boolean {
+export function runsConcurrently({ annotations, asyncMode, executorUri }: ToolSpec): boolean {
   const location = locationOf(executorUri);
   const own = location.kind === 'builtin' ? builtinTool(location.name)?.annotations.read_only : undefined;
   return own ?? (asyncMode || annotations.readOnly);

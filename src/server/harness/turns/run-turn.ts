@@ -17,7 +17,7 @@ import { instructionsOf } from '../instructions.ts';
 import { DataMarks } from './data-marks.ts';
 import { actionFields, answerFields, endedFields, saidFields } from './grains.ts';
 import type { History } from './history.ts';
-import { isRepeatable, locationOf, type OfferedTools, runsBeside } from './offered.ts';
+import { isRepeatable, locationOf, type OfferedTools, runsConcurrently } from './offered.ts';
 import { type CallResult, isPolicyRefusal, runCall } from './tool-runs.ts';
 import { argumentsOf, messagesOf, readTranscript, type Transcript } from './transcript.ts';
 
@@ -152,11 +152,11 @@ class TurnRun {
     let isOpen = false;
     for (const call of calls) {
       const tool = this.#job.tools.find(call.tool);
-      const isBeside = tool !== undefined && runsBeside(tool);
+      const isConcurrent = tool !== undefined && runsConcurrently(tool);
       const last = batches.at(-1);
-      if (isOpen && isBeside && last !== undefined && last.length < TURN_CALLS_AT_ONCE_MAX) last.push(call);
+      if (isOpen && isConcurrent && last !== undefined && last.length < TURN_CALLS_AT_ONCE_MAX) last.push(call);
       else batches.push([call]);
-      isOpen = isBeside;
+      isOpen = isConcurrent;
     }
     return batches;
   }

@@ -136,5 +136,5 @@ class Tally {
   }
 }
 
-/** Chunks often share a warning, so it is told once. */
+/** Chunks often share a warning, so it is reported once. */
 const WARNINGS_MAX = 100;

@@ -2,7 +2,7 @@
 import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../../engine/govern/trail/event-kinds.ts';
-import type { EventsAsked, Opened } from '../../events/subscription.ts';
+import type { EventsQuery, Opened } from '../../events/subscription.ts';
 import { defineOperation } from '../define.ts';
 import { type HttpParts, mechanicalInput, NO_MEMBERS } from '../http-face.ts';
 import { TEXT } from '../json-schema.ts';
@@ -100,7 +100,7 @@ function isLongPoll({ accept = '' }: HttpParts): boolean {
 }
 
 /** A browser that connects again sends the id of its last event beside the address it was given. */
-function sinceOf(since: string | undefined, lastEventId: string | undefined): EventsAsked['since'] {
+function sinceOf(since: string | undefined, lastEventId: string | undefined): EventsQuery['since'] {
   if (lastEventId !== undefined) return { text: lastEventId, field: 'last-event-id' };
   return since === undefined ? undefined : { text: since, field: 'since' };
 }

@@ -19,7 +19,7 @@ import {
   missing,
   mistyped,
   textMember,
-  unknownBesideFields,
+  unknownOutsideFields,
 } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
@@ -149,7 +149,7 @@ export const add = defineCall({
       verb: 'POST',
       path: 'M/add',
       bodySchema: BODY,
-      findUnknown: unknownBesideFields(ENVELOPE),
+      findUnknown: unknownOutsideFields(ENVELOPE),
       read: ({ json }) => readGrain(json),
       readInShard: (body) => plainInput(plain().readPlainAddBody(body)),
       onMainThread: jsonAsks,

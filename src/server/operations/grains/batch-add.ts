@@ -17,7 +17,7 @@ import { described, type Static, Type } from '../type.ts';
 import { eachOf, type FindUnknown, type UnknownMember, within } from '../unknown-members.ts';
 import { withRelated } from './auto-relate.ts';
 import { batchReply } from './batch-reply.ts';
-import { bodyOf, fieldsOf, findInFields, missing, mistyped, textMember, unknownBesideFields } from './fields.ts';
+import { bodyOf, fieldsOf, findInFields, missing, mistyped, textMember, unknownOutsideFields } from './fields.ts';
 import { checkedGrainType } from './grain-type.ts';
 import { AddOptionsInput, optionWarnings } from './options.ts';
 import type * as PlainReader from './plain-batch.ts';
@@ -219,7 +219,7 @@ const BODY: Members = {
   },
 };
 
-const unknownInGrain = unknownBesideFields(ENVELOPE);
+const unknownInGrain = unknownOutsideFields(ENVELOPE);
 
 const unknownInGrains: FindUnknown = (body, into) => {
   if (isMembers(body)) within('grains', into, () => eachOf(body['grains'], unknownInGrain, into));

@@ -34,7 +34,7 @@ export function fieldsOf(body: Members, envelope: ReadonlySet<string>): JsonObje
  * Finds outer members of a nested body that would be dropped: not in the envelope, not common fields, and not in `fields`
  * too. A flat body has none, because every key outside the envelope is a field.
  */
-export function unknownBesideFields(envelope: ReadonlySet<string>): FindUnknown {
+export function unknownOutsideFields(envelope: ReadonlySet<string>): FindUnknown {
   const known = ['fields', ...envelope, ...COMMON_FIELDS];
   const names = new Set(known);
   return (body, into) => {

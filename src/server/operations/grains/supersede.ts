@@ -5,7 +5,7 @@ import { rpc } from '../grpc-face.ts';
 import { HASH, objectOf, oneOf, TEXTS } from '../json-schema.ts';
 import { isMembers, type Members, parsedJson } from '../names.ts';
 import { described, Type } from '../type.ts';
-import { bodyOf, Fields, fieldsOf, findInFields, missing, mistyped, unknownBesideFields } from './fields.ts';
+import { bodyOf, Fields, fieldsOf, findInFields, missing, mistyped, unknownOutsideFields } from './fields.ts';
 import { Hash } from './view.ts';
 
 const Input = Type.Object({
@@ -102,7 +102,7 @@ export const supersede = defineOperation({
       verb: 'POST',
       path: 'M/supersede',
       bodySchema: BODY,
-      findUnknown: unknownBesideFields(ENVELOPE),
+      findUnknown: unknownOutsideFields(ENVELOPE),
       read: ({ json }) => readBody(json),
       answer: objectOf(
         {

@@ -11,8 +11,8 @@ export const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const sentences = onDemand<typeof Sentences>(import.meta.url, '../../../engine/cal/output/sentence');
 
 /** The sentence of a grain. Its code is loaded with the first answer. */
-export function sentenceOf(told: Sentences.PerhapsTold): string {
-  return told.text ?? sentences().sentenceOf(told);
+export function sentenceOf(grain: Sentences.SentenceOrParts): string {
+  return grain.text ?? sentences().sentenceOf(grain);
 }
 
 /** The member `text` of hits, grains and versions. */

@@ -1,4 +1,4 @@
-import type { ActionsAsked } from '../../../engine/calls/session.ts';
+import type { ActionsQuery } from '../../../engine/calls/session.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
 import { type GrainOutput, grainOutput } from '../grains/view.ts';
@@ -64,7 +64,7 @@ async function actionsPage(
   input: Static<typeof FailedInput>,
   context: Context,
   scope: string,
-  which: Pick<ActionsAsked, 'toolName' | 'failed'>,
+  which: Pick<ActionsQuery, 'toolName' | 'failed'>,
 ): Promise<ActionsPage> {
   const { limit, offset, order, after } = readPage(input, scope, context.warnings);
   const { actions, actionsTotal, moreActions } = await context.call('session', {

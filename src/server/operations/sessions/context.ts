@@ -1,6 +1,6 @@
 import { steadyMs } from '../../../engine/base/clock.ts';
 import { CONTEXT_OPENED_MAX, TOKEN_BUDGET_DEFAULT, TOKEN_BUDGET_MAX } from '../../../engine/base/limits.ts';
-import type { ContextAsked, ContextFound } from '../../../engine/calls/session.ts';
+import type { ContextFound, ContextQuery } from '../../../engine/calls/session.ts';
 import { CHARS_OF_TOKEN, compileContext } from '../../../engine/session/compile.ts';
 import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
@@ -88,7 +88,7 @@ export const sessionContext = defineOperation({
 });
 
 /** The parts of the context, call by call while there is room for more of them. */
-async function contextParts(asked: ContextAsked, context: Context): Promise<ContextFound> {
+async function contextParts(asked: ContextQuery, context: Context): Promise<ContextFound> {
   const { tokenBudget, format } = asked;
   const first = await context.call('sessionContext', asked);
   if (!first.more) return first;

@@ -40,7 +40,7 @@ export function findNames(scan: Scan, model: NameModel | undefined): void {
     return model(run);
   };
   for (const match of scan.text.matchAll(RUN)) findInRun(scan, { run: match[0], index: match.index, ask, unknown });
-  findBesideNames(scan, unknown);
+  findNextToNames(scan, unknown);
   findLowerNames(scan);
   if (!scan.ascii) findOtherScripts(scan);
 }
@@ -61,7 +61,7 @@ interface Run {
 const CONJUNCTION = /^(?:,|,? (?:and|&|or|und|et|y|e|i|en|och|ve))? $/;
 
 /** "Adaobi Nwankwo and Stefan": a word listed with a name is a name. */
-function findBesideNames(scan: Scan, unknown: readonly Span[]): void {
+function findNextToNames(scan: Scan, unknown: readonly Span[]): void {
   const named = scan.found.filter(({ category }) => category === 'person_name');
   const starts = new Set(named.map(({ from }) => from));
   const ends = new Set(named.map(({ to }) => to));

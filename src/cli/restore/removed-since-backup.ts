@@ -23,7 +23,7 @@ import { carryRequests } from '../../server/subject-requests/requests.ts';
 import { settleDeployment } from '../../server/write-ahead.ts';
 import { Failure, failureOf } from '../failure.ts';
 
-export interface Holding {
+export interface RemovedSinceBackup {
   /** By memory id. */
   readonly users: readonly { readonly memory: string; readonly userId: string }[];
   readonly scopes: readonly { readonly memory: string; readonly path: string }[];
@@ -41,11 +41,11 @@ export interface Holding {
  * log are applied to the copy at once; users and grains are left to the server that opens it. Rejects with Failure FILE
  * when a part of the existing deployment cannot be read; with `force` that becomes a doubt.
  */
-export async function holdingOf(
+export async function removedSinceBackup(
   staging: string,
   dataDirectory: string,
   options: { readonly config: Config; readonly force: boolean },
-): Promise<Holding> {
+): Promise<RemovedSinceBackup> {
   const { config, force } = options;
   const doubts: string[] = [];
   const doubt = (text: string): void => {
@@ -64,18 +64,18 @@ export async function holdingOf(
     const scopes: { memory: number; path: string }[] = [];
     const forgotten: [number, readonly string[]][] = [];
     for (let shard = 0; mayCompare && shard < copy.shards; shard += 1) {
-      const held = await removedInShard({ shard, copy, staging, dataDirectory, config, doubt });
-      users.push(...held.users);
-      scopes.push(...held.scopes);
-      forgotten.push(...held.forgotten);
-      if (held.divergesAt !== undefined)
+      const removed = await removedInShard({ shard, copy, staging, dataDirectory, config, doubt });
+      users.push(...removed.users);
+      scopes.push(...removed.scopes);
+      forgotten.push(...removed.forgotten);
+      if (removed.divergesAt !== undefined)
         doubts.push(
-          `shard ${shard} differs from the backup from record ${held.divergesAt} on: what was forgotten since is taken from its audit trail`,
+          `shard ${shard} differs from the backup from record ${removed.divergesAt} on: what was forgotten since is taken from its audit trail`,
         );
     }
-    const deletedMemories = control?.held.memories ?? [];
-    const revokedKeys = control?.held.keys ?? [];
-    const erasedKeys = control?.held.erasedKeys ?? [];
+    const deletedMemories = control?.removed.memories ?? [];
+    const revokedKeys = control?.removed.keys ?? [];
+    const erasedKeys = control?.removed.erasedKeys ?? [];
     const requests = control?.requests ?? [];
     const nowMs = systemClock.nowMs();
     const lastRecords = await lastRecordsOf(staging, copy.shards);
@@ -141,14 +141,14 @@ async function todaysControl(dataDirectory: string, config: Config, copy: Deploy
   const now = openDeployment(dataDirectory, config);
   try {
     if (now.shards !== copy.shards || !now.controlKey.equals(copy.controlKey))
-      return { isOther: true, held: { memories: [], keys: [], erasedKeys: [] }, requests: [] };
+      return { isOther: true, removed: { memories: [], keys: [], erasedKeys: [] }, requests: [] };
     carryProofKeys(
       { files: keyFolderOf(dataDirectory), master: now.master },
       { files: keyFolderOf(copy.directory), master: copy.master },
     );
     return {
       isOther: false,
-      held: removedFromControl(copy.control, now.control),
+      removed: removedFromControl(copy.control, now.control),
       requests: [...now.control.values('subjectRequest')],
     };
   } finally {
