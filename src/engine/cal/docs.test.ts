@@ -27,6 +27,12 @@ test('the guide to the output has the attributes of each type', () => {
   }
 });
 
+test('the error for a type that cannot be added names those that can', () => {
+  const { suggestion } = CAL_ERRORS['CAL-E051'];
+  for (const [type, { cal }] of Object.entries(GRAIN_TYPES))
+    assert.equal(new RegExp(`\\b${type}\\b`).test(suggestion), cal.addable, type);
+});
+
 test('the tables of the guide equal those of the code', () => {
   const lines = new Set(guide.split('\n'));
   for (const field of COMMON_FIELDS) assert.ok(lines.has(fieldRow('all', field)), fieldRow('all', field));

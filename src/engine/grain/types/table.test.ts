@@ -81,6 +81,12 @@ test('the guide to recall has the sentence of every type', () => {
   for (const [type] of rows) assert.match(table, new RegExp(`^\\|[^|]*\\b${type}\\b[^|]*\\|`, 'm'), type);
 });
 
+test('the guide to sessions says of every type whether consolidation compares it', () => {
+  const guide = readFileSync(new URL('../../../../docs/sessions.md', import.meta.url), 'utf8');
+  const [said = ''] = /^## Consolidation\n\n(?:.+\n)+/m.exec(guide) ?? [];
+  for (const [type, { cal }] of rows) assert.match(said, new RegExp(`\\b(?:${type}|${cal.plural})\\b`, 'i'), type);
+});
+
 test('the console has a colour for every type', () => {
   const style = readFileSync(new URL('../../../../console/src/style/tokens.css', import.meta.url), 'utf8');
   // The colour of a belief is that of a type without one.
