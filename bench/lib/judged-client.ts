@@ -46,6 +46,9 @@ export interface RecallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** An embedder that did not answer in time may be at work still. */
+const WARNED_PAUSE_MS = 250;
+
 /** Recall over gRPC, one question after another. A question whose answer warns is asked up to `tries` times. */
 export async function recallAll(
   server: Target,
@@ -76,7 +79,10 @@ export async function recallAll(
       const latencyMs = performance.now() - start;
       if (reply === undefined) throw new Error(`recall failed for ${JSON.stringify(text)}`);
       const { results, warnings, topicCoverage } = RecallResponse.decode(reply);
-      if (warnings.length > 0 && left > 0) continue;
+      if (warnings.length > 0 && left > 0) {
+        await new Promise((resolve) => setTimeout(resolve, WARNED_PAUSE_MS));
+        continue;
+      }
       latenciesMs.push(latencyMs);
       ranked.push(results.map((hit) => idOf(JSON.parse(hit.fieldsJson))));
       relevances.push(results.map(({ relevance = 0 }) => relevance));

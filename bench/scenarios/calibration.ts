@@ -34,7 +34,7 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
   const skipped = missingData();
   if (skipped !== undefined) return { skipped };
   const asked = sized(size, { full: Number.POSITIVE_INFINITY, quick: 100, smoke: 5 });
-  const tries = sized(size, { full: 1, quick: 1, smoke: 20 });
+  const tries = sized(size, { full: 1, quick: 1, smoke: 100 });
   const runtime: RuntimeName = hasNativeRuntime() ? 'native' : 'wasm';
   const metrics: Record<string, number> = {};
   const counts: Record<string, number> = {};

@@ -1,7 +1,7 @@
 // The console in a real browser, with the server on the same processors: the first page, a long list, a recall.
 import { existsSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { type Browser, launch, type Page } from 'puppeteer-core';
+import { type Browser, type HTTPResponse, launch, type Page } from 'puppeteer-core';
 import { Granary } from '../../src/client/index.ts';
 import { inFolder } from '../lib/folder.ts';
 import { grainSource } from '../lib/grains.ts';
@@ -101,12 +101,15 @@ async function firstPage(browser: Browser, at: string, rounds: number): Promise<
     const context = await browser.createBrowserContext();
     const page = await context.newPage();
     const bodies: Promise<Buffer>[] = [];
-    page.on('response', (response) => {
+    const keep = (response: HTTPResponse): void => {
       if (response.url().includes('/console/')) bodies.push(response.buffer());
-    });
+    };
+    page.on('response', keep);
     await page.goto(`${at}/console/`, { waitUntil: 'domcontentloaded' });
     await page.waitForSelector('input[type=password]');
     times.push(await inPage<number>(page, 'performance.now()'));
+    // A body that comes later cannot be read once the context is closed.
+    page.off('response', keep);
     const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body, { level: 9 }).length);
     bytes = sizes.reduce((sum, one) => sum + one, 0);
     await context.close();

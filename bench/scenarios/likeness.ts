@@ -53,7 +53,7 @@ async function run({ size, profile, start: startOne = startServer }: Options): P
   const asked = sized(size, { full: Number.POSITIVE_INFINITY, quick: 100, smoke: 5 });
   const runtime: RuntimeName = hasNativeRuntime() ? 'native' : 'wasm';
   // The embedder of a busy machine answers late, which a smoke run forgives.
-  const tries = sized(size, { full: 1, quick: 1, smoke: 20 });
+  const tries = sized(size, { full: 1, quick: 1, smoke: 100 });
   const folder = cacheFolder();
   const metrics: Record<string, number> = {};
   const counts: Record<string, number> = {};
