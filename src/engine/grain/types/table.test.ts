@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { fieldsOf } from '../../cal/vocabulary/fields.ts';
+import { fieldsOf, TYPE_FIELDS } from '../../cal/vocabulary/fields.ts';
 import { FORMAT_VERSION } from '../../log/format.ts';
+import { contractNames } from '../api/names.ts';
 import { GRAIN_TYPE_NAMES } from '../grain.ts';
 import { FIELD_ROWS } from '../registry.ts';
 import type { TypeRow } from './row.ts';
@@ -36,6 +37,30 @@ test('a type requires fields of the format, and its aliases name fields of the c
     for (const name of [...format.required, ...format.filled]) assert.ok(fields.has(name), `${type}: ${name}`);
     const names = new Set(api.names.split(' '));
     for (const name of Object.values(api.aliases)) assert.ok(names.has(name), `${type}: ${name}`);
+  }
+});
+
+/** Fields of the format that the contract does not name: a request's are kept as fields of the caller's own. */
+const UNNAMED: readonly string[] = (
+  'consolidated plan history steps tool_type tool_version execution_mode code stdout stderr exit_code interpreter_id ' +
+  'error_type expected_output output_grain statistical_context software_environment parameter_set random_seed'
+).split(' ');
+
+test('the contract names the fields of every type', () => {
+  const unnamed = GRAIN_TYPE_NAMES.flatMap((type) =>
+    GRAIN_TYPES[type].format.fields.filter(([name]) => !contractNames(type).has(name)).map(([name]) => name),
+  );
+  assert.deepEqual(unnamed, UNNAMED);
+});
+
+/** Fields of CAL that output/fields.ts makes of others. */
+const DERIVED: readonly string[] = ['plan', 'steps', 'consent_action', 'purpose', 'expires_at'];
+
+test('CAL reads fields of answers', () => {
+  for (const type of GRAIN_TYPE_NAMES) {
+    const { answers } = GRAIN_TYPES[type].api;
+    const known = new Set([...contractNames(type), ...Object.values(answers), ...DERIVED]);
+    for (const { name, stored = name } of TYPE_FIELDS[type]) assert.ok(known.has(stored), `${type}: ${name}`);
   }
 });
 
