@@ -9,8 +9,8 @@ import { Fan, type RouterContext, valuesOf } from './gather/fan.ts';
 import type * as Gather from './gather/gather.ts';
 import { sumOf } from './gather/merge.ts';
 import { shardOf } from './gather/placement.ts';
+import { GatherRoom } from './gather/room.ts';
 import type { GatherTools } from './gather/tools.ts';
-import { GatherRoom } from './gather-room.ts';
 import {
   type Call,
   type CallContext,

@@ -8,13 +8,13 @@ import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { PLAIN_SESSION } from '../../engine/cal/run/session.ts';
 import { isRefused } from '../../engine/calls/cal.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { GatherRoom } from '../gather-room.ts';
 import type { AddItem } from '../protocol.ts';
 import { directShard } from '../transport/direct.ts';
 import type { CallMemory } from './answers.ts';
 import { gatherCalRead, runCal } from './cal.ts';
 import { Fan } from './fan.ts';
 import { gatherRecall } from './recall.ts';
+import { GatherRoom } from './room.ts';
 
 const PARTITIONS = 3;
 

@@ -5,7 +5,6 @@ import { onDemand } from '../../engine/base/on-demand.ts';
 import { mergeContexts } from '../../engine/session/context.ts';
 import { mergeSummaries } from '../../engine/session/summary.ts';
 import { mergeSizes } from '../../engine/session/thread.ts';
-import { withSources } from '../gather-sources.ts';
 import {
   type GrainView,
   type Input,
@@ -51,6 +50,7 @@ import { gatherHashes, gatherNames, keepRecallWithNames, withHashes } from './na
 import { comesBefore, gatherExportPage, gatherList, gatherPersonPage, mergeEdges } from './pages.ts';
 import { partitionFor } from './placement.ts';
 import { gatherChain, gatherSession } from './session.ts';
+import { withSources } from './sources.ts';
 import { fetchAnywhere, gatherAlike, gatherMeanings, gatherNamespaces, gatherStagedRecall } from './staged.ts';
 import type { GatherTools } from './tools.ts';
 import { gatherTurn, mergeConversations, soonest, turnPartition } from './turns.ts';

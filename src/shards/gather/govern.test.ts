@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../engine/base/errors.ts';
-import { GatherRoom } from '../gather-room.ts';
 import type { ShardCaller } from '../protocol.ts';
 import { Turns } from '../turns.ts';
 import { Fan } from './fan.ts';
 import { GATHER } from './gather.ts';
 import { partitionFor } from './placement.ts';
+import { GatherRoom } from './room.ts';
 
 const TOOLS = {
   placementOf: () => ({ grainType: '', fields: {} }),

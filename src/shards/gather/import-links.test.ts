@@ -1,11 +1,11 @@
 // The version links of an imported file, over three partitions: how many calls they take, and which of them are refused.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GatherRoom } from '../gather-room.ts';
 import type { Input, ManifestEntry, Method, ShardCaller } from '../protocol.ts';
 import { Turns } from '../turns.ts';
 import { Fan } from './fan.ts';
 import { GATHER } from './gather.ts';
+import { GatherRoom } from './room.ts';
 
 const PARTITIONS = 3;
 const TOOLS = {

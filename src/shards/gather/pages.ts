@@ -4,12 +4,12 @@ import { assert } from '../../engine/base/assert.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { ANSWER_BYTES_MAX, PAGE_LIMIT_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom, partOfGrain } from '../../engine/grain/api/answer-room.ts';
-import type { Held } from '../gather-room.ts';
-import { withAllSources } from '../gather-sources.ts';
 import type { GrainView, Input, Output } from '../protocol.ts';
 import type { Fan } from './fan.ts';
 import { sumOf } from './merge.ts';
 import { bytesOf } from './recall.ts';
+import type { Held } from './room.ts';
+import { withAllSources } from './sources.ts';
 
 type ListInput = Input<'list'>;
 type Position = NonNullable<ListInput['after']>;

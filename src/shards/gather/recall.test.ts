@@ -8,13 +8,13 @@ import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { GatherRoom } from '../gather-room.ts';
 import type { AddItem, GrainView, JsonObject, RecallQuery, ShardCaller } from '../protocol.ts';
 import { directShard } from '../transport/direct.ts';
 import { Fan } from './fan.ts';
 import { gatherNames, withHashes } from './names.ts';
 import { partitionFor } from './placement.ts';
 import { gatherRecall } from './recall.ts';
+import { GatherRoom } from './room.ts';
 import { fetchAnywhere, gatherStagedRecall } from './staged.ts';
 
 const PARTITIONS = 4;

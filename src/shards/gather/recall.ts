@@ -10,12 +10,12 @@ import { type Fused, fuse, newestFirst } from '../../engine/recall/fusion/fuse.t
 import { HitList } from '../../engine/recall/hits.ts';
 import { shareOf } from '../../engine/recall/legs/evidence.ts';
 import { beyondLimit } from '../../engine/recall/recall.ts';
-import type { Held } from '../gather-room.ts';
-import { withAllSources } from '../gather-sources.ts';
 import type { Candidate, GrainView, Output, RecallQuery, TextStatistics } from '../protocol.ts';
 import type { Fan } from './fan.ts';
 import { mergeTextStatistics } from './merge.ts';
 import type { GrainPlace } from './names.ts';
+import type { Held } from './room.ts';
+import { withAllSources } from './sources.ts';
 
 interface PartitionCandidate extends Candidate {
   readonly partition: number;

@@ -4,13 +4,13 @@ import { ANSWER_BYTES_MAX } from '../../engine/base/limits.ts';
 import { AnswerRoom, partOfGrain, withinRoom } from '../../engine/grain/api/answer-room.ts';
 import { idsOf, taskOf } from '../../engine/session/chain.ts';
 import { compareGoalPlaces, compareGoals } from '../../engine/session/goals-of.ts';
-import type { Held } from '../gather-room.ts';
-import { withAllSources } from '../gather-sources.ts';
 import type { GrainView, Input, Output } from '../protocol.ts';
 import type { Fan } from './fan.ts';
 import { sumOf } from './merge.ts';
 import { comesBefore } from './pages.ts';
 import { bytesOf } from './recall.ts';
+import type { Held } from './room.ts';
+import { withAllSources } from './sources.ts';
 
 /** Every partition answers as if it were the only one. Usually one round; an offset is found in a round before. */
 export async function gatherSession(fan: Fan, asked: Input<'session'>, held: Held): Promise<Output<'session'>> {

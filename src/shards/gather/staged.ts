@@ -10,13 +10,13 @@ import { shownExcluded } from '../../engine/recall/exclusion-tally.ts';
 import { recallRecordContent } from '../../engine/recall/record-content.ts';
 import { alikeOf } from '../../engine/recall/stages/expansion.ts';
 import { type Rerank, recallStaged } from '../../engine/recall/stages/recall-output.ts';
-import type { Held } from '../gather-room.ts';
-import { withAllSources } from '../gather-sources.ts';
 import type { GrainFilter, GrainView, Input, Output, RecallQuery, RecallRecordContent } from '../protocol.ts';
 import { type CallMemory, type RecallMethod, recallAnswers } from './answers.ts';
 import type { Fan } from './fan.ts';
 import { type GrainPlace, keepRecallWithNames } from './names.ts';
 import { bytesOf, gatherRecall } from './recall.ts';
+import type { Held } from './room.ts';
+import { withAllSources } from './sources.ts';
 
 /**
  * `call` must answer recalls without options. With `rerank`, the model reorders the best hits at the point that the

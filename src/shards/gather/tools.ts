@@ -1,9 +1,9 @@
 // The services that gather functions get from the router.
 
-import type { GatherRoom } from '../gather-room.ts';
 import type { MemorySettings } from '../protocol.ts';
 import type { Turns } from '../turns.ts';
 import type { Placed } from './placement.ts';
+import type { GatherRoom } from './room.ts';
 
 /** Everything that a gather function needs besides the partitions. */
 export interface GatherTools {

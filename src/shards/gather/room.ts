@@ -1,7 +1,7 @@
 // Bounds the memory that gathers use. The answers of several partitions stay on the main thread until the gather has
 // merged them, so the number of concurrent gathers is limited, and the number of large ones even more. Load beyond that
 // waits instead of using more heap.
-import { CAL_GATHERS_MAX, GATHER_SMALL_BYTES, GATHERS_LARGE_MAX, GATHERS_MAX } from '../engine/base/limits.ts';
+import { CAL_GATHERS_MAX, GATHER_SMALL_BYTES, GATHERS_LARGE_MAX, GATHERS_MAX } from '../../engine/base/limits.ts';
 
 export class GatherRoom {
   readonly #all = new Places(GATHERS_MAX);

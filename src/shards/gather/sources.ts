@@ -1,10 +1,10 @@
 // Resolves further sources that are in another partition than their fact. The fact's partition knows only the source's
 // grain name. The source's partition turns the name into a hash, and knows whether the source still exists and is
 // visible.
-import { isPlainHash } from '../engine/record/grain-name.ts';
-import type { Fan } from './gather/fan.ts';
-import { gatherHashes } from './gather/names.ts';
-import type { GrainView } from './protocol.ts';
+import { isPlainHash } from '../../engine/record/grain-name.ts';
+import type { GrainView } from '../protocol.ts';
+import type { Fan } from './fan.ts';
+import { gatherHashes } from './names.ts';
 
 /**
  * Replaces the names of further sources with hashes. Makes no call when every source is a hash already, which is the

@@ -2,12 +2,12 @@
 // reports it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError, type ErrorCode } from '../engine/base/errors.ts';
-import { Fan } from './gather/fan.ts';
-import { GATHER } from './gather/gather.ts';
-import { GatherRoom } from './gather-room.ts';
-import type { ErasureProof, Input, ShardCaller } from './protocol.ts';
-import { Turns } from './turns.ts';
+import { EngineError, type ErrorCode } from '../../engine/base/errors.ts';
+import type { ErasureProof, Input, ShardCaller } from '../protocol.ts';
+import { Turns } from '../turns.ts';
+import { Fan } from './fan.ts';
+import { GATHER } from './gather.ts';
+import { GatherRoom } from './room.ts';
 
 const TOOLS = {
   placementOf: () => ({ grainType: '', fields: {} }),

@@ -2,12 +2,12 @@
 // and each finds what it finds alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GATHER_SMALL_BYTES, GATHERS_LARGE_MAX, GATHERS_MAX, RECALL_HELD_BYTES_MAX } from '../engine/base/limits.ts';
-import { Fan } from './gather/fan.ts';
-import { GATHER } from './gather/gather.ts';
-import { GatherRoom } from './gather-room.ts';
-import type { Candidate, GrainView, Input, ShardCaller } from './protocol.ts';
-import { Turns } from './turns.ts';
+import { GATHER_SMALL_BYTES, GATHERS_LARGE_MAX, GATHERS_MAX, RECALL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
+import type { Candidate, GrainView, Input, ShardCaller } from '../protocol.ts';
+import { Turns } from '../turns.ts';
+import { Fan } from './fan.ts';
+import { GATHER } from './gather.ts';
+import { GatherRoom } from './room.ts';
 
 const PARTITIONS = 4;
 const LARGE_BYTES = 900_000;
