@@ -296,6 +296,28 @@ test('sentences begin with their subject, not with a clause that stands for it',
   assert.ok(sentences > 10_000, `${sentences} sentences`);
 });
 
+/** Names in comments that are those of libraries. */
+const FOREIGN_NAMES = new Set(['closeConnection', 'txnStartThreshold']);
+
+test('a name that a comment quotes exists, so that a rename leaves no comment behind', () => {
+  const comment = /\/\*\*?\s[\s\S]*?\*\/|(?<=^|\s)\/\/ .*/gm;
+  const names = new Set<string>();
+  const quoted: (readonly [file: string, name: string])[] = [];
+  for (const file of sources) {
+    const text = readFileSync(join(root, file), 'utf8');
+    for (const [word] of text.replaceAll(comment, ' ').matchAll(/[A-Za-z_]\w*/g)) names.add(word);
+    for (const [block] of text.matchAll(comment))
+      for (const [, name] of block.matchAll(/`#?([A-Za-z]\w*(?:\.\w+)*)(?:\(\))?`/g)) quoted.push([file, name!]);
+  }
+  // Names of our own have a hump: one lower-case word may be a value, a file or a field of the contract.
+  const ours = quoted.filter(([, name]) => /[a-z][A-Z]/.test(name));
+  assert.ok(ours.length > 300, `${ours.length} names`);
+  const missing = ours.filter(([, name]) =>
+    name.split('.').some((part) => !names.has(part) && !FOREIGN_NAMES.has(part)),
+  );
+  assert.deepEqual(missing, []);
+});
+
 /** A word in a document's code quotes that is a path from the root, or a source file by any path. */
 const NAMED_PATH = /^(?:src|test|bench|docs|scripts|proto|examples)\/[\w./-]*$/;
 

@@ -144,8 +144,8 @@ export function dueEvent(turn: Turn, nowMs: number, server: string, pauseMs: num
 }
 
 /**
- * The turn after an event. `actionOf`: the hash of the action that was written for a new call; `saidAt`: of the event
- * with what the model said; `answeredBy`: of the event with the final answer.
+ * The turn after an event. `actions`: the hashes of the actions that were written for new calls, in their order; `said`:
+ * of the event with what the model said; `answer`: of the event with the final answer.
  */
 export function applyEvent(
   turn: Turn,

@@ -217,7 +217,7 @@ export class Providers implements Choosing {
         if (isSame(model, this.#start.assignments[role] ?? null)) delete assignments[role];
         else assignments[role] = model;
       }
-      const earlierEmbedding = this.#earlierBeside(assignments, vectorLength);
+      const earlierEmbedding = this.#earlierAfter(assignments, vectorLength);
       const value = { assignments, chat: chat ?? kept.chat, earlierEmbedding } as unknown as JsonObject; // plain JSON
       change.put('setting', { name: SETTING, value });
       const roles = ROLES.filter((role) => wanted[role] !== undefined);
@@ -239,7 +239,7 @@ export class Providers implements Choosing {
   }
 
   /** The same, once the role has what `assignments` says. */
-  #earlierBeside(
+  #earlierAfter(
     { embedding }: Partial<Record<Role, Assignment | null>>,
     vectorLength: number | undefined,
   ): readonly Assignment[] {

@@ -20,7 +20,7 @@ const ROWS: readonly Operation[] = [add, batchAdd, get, recall];
 
 const codecs: ShardCodec[] = [];
 const numbers = new Map<GrpcRow | HttpRow, number>();
-/** Numbers of the codecs that also read bytes prepared by the main thread (`Beside`). */
+/** Numbers of the codecs that also read bytes prepared by the main thread (`Sidecar`). */
 const sidecarNumbers = new Map<GrpcRow | HttpRow, number>();
 
 for (const { grpc, http, plan, mutates, onUnknown, reach } of ROWS) {
@@ -40,8 +40,8 @@ function register(face: GrpcRow | HttpRow, codec: Codec, reads: boolean): void {
   const withSidecar: ShardCodec = {
     reads,
     decode: (bytes, context) => {
-      const [beside, request] = unframed(bytes);
-      return codec(request, context, { beside });
+      const [sidecar, request] = unframed(bytes);
+      return codec(request, context, { sidecar });
     },
   };
   sidecarNumbers.set(face, codecs.push(withSidecar));
@@ -58,39 +58,39 @@ export function codecOf(face: GrpcRow | HttpRow): number | undefined {
   return numbers.get(face);
 }
 
-/** The number of the face's codec for `framed` requests; undefined when the row has no `withBeside`. */
+/** The number of the face's codec for `framed` requests; undefined when the row has no `withSidecar`. */
 export function sidecarCodecOf(face: GrpcRow | HttpRow): number | undefined {
   return sidecarNumbers.get(face);
 }
 
 /** Prefixes a request with the bytes that the main thread prepared: u32 length (little-endian), bytes, request. */
-export function framed(beside: Uint8Array, request: Uint8Array): Uint8Array {
+export function framed(sidecar: Uint8Array, request: Uint8Array): Uint8Array {
   const head = Buffer.alloc(4);
-  head.writeUInt32LE(beside.length);
-  return Buffer.concat([head, beside, request]);
+  head.writeUInt32LE(sidecar.length);
+  return Buffer.concat([head, sidecar, request]);
 }
 
-function unframed(bytes: Uint8Array): readonly [beside: Uint8Array, request: Uint8Array] {
+function unframed(bytes: Uint8Array): readonly [sidecar: Uint8Array, request: Uint8Array] {
   const end = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   return [bytes.subarray(4, end), bytes.subarray(end)];
 }
 
-type Plan = (candidate: unknown, beside?: Uint8Array) => Planned;
+type Plan = (candidate: unknown, sidecar?: Uint8Array) => Planned;
 type Codec = (bytes: Uint8Array, context: CallContext, how: How) => ReadCall;
 
 interface How {
-  readonly beside?: Uint8Array | undefined;
+  readonly sidecar?: Uint8Array | undefined;
   /** True in the thread that runs the call. */
   readonly inShard?: boolean | undefined;
 }
 
 /** `notes` are the warnings that the message has no field for. */
 function grpcCodec(row: GrpcRow, plan: Plan): Codec {
-  return (bytes, context, { beside, inShard }) => {
+  return (bytes, context, { sidecar, inShard }) => {
     const unknown: UnknownMember[] = [];
     const candidate = (inShard === true ? row.readInShard?.(bytes, unknown) : undefined) ?? row.read(bytes, unknown);
     const warnings = warningsOf(unknown, context);
-    return readCall(plan(candidate, beside), context, (output) => ({
+    return readCall(plan(candidate, sidecar), context, (output) => ({
       bytes: row.write(output, warnings),
       notes: notesOf(row.looseWarnings(output, warnings)),
     }));
@@ -98,14 +98,14 @@ function grpcCodec(row: GrpcRow, plan: Plan): Codec {
 }
 
 function httpCodec(row: HttpRow, plan: Plan): Codec {
-  return (bytes, context, { beside, inShard }) => {
+  return (bytes, context, { sidecar, inShard }) => {
     const known = inShard === true ? row.readInShard?.(bytes) : undefined;
     const json = known === undefined ? parseBody(bytes) : undefined;
     const parts = { params: {}, query: {}, json, file: undefined, ifNoneMatch: undefined };
     const unknown: UnknownMember[] = [];
     const candidate = known ?? row.read(parts, unknown);
     const warnings = warningsOf(unknown, context);
-    return readCall(plan(candidate, beside), context, (output) => {
+    return readCall(plan(candidate, sidecar), context, (output) => {
       const reply = row.reply(output, parts, warnings);
       assert(
         reply.kind === 'json' && reply.status === row.successStatus,

@@ -103,7 +103,7 @@ export interface SingleCall<In, Out, M extends keyof MemoryCalls> {
   readonly ask: (input: In) => Asked<M>;
   /** Converts the shard's output; `input` is the row's input. */
   readonly answer: (output: Output<M>, input: In) => Out;
-  /** Adds the bytes that the main thread prepared (`Beside`) to the input. */
+  /** Adds the bytes that the main thread prepared (`Sidecar`) to the input. */
   readonly withSidecar?: ((input: In, sidecar: Uint8Array) => In) | undefined;
   /**
    * Does the row's further work around the one call, for requests that stay on the main thread; `perform` makes the

@@ -12,7 +12,7 @@ export interface Turn {
   readonly holdsTime: boolean;
   readonly speaksOfSelf: boolean;
   readonly role: Role;
-  /** Lower-case. A name that was read from the beginning of the text ends in a colon: see `speakerName`. */
+  /** Lower-case. A name that was read from the beginning of the text ends in a colon: see `speakerKey` of the store. */
   readonly speaker: string | undefined;
 }
 

@@ -6,7 +6,7 @@ export interface Postings {
   readonly docs: Uint32Array;
   /** Occurrences of the term in the doc; 65535 means that or more. */
   readonly frequencies: Uint16Array;
-  /** Largest frequency and smallest counted length (see `lengthFloor`) of the list: bounds for MaxScore. */
+  /** Largest frequency and smallest counted length (see `countedLength`) of the list: bounds for MaxScore. */
   readonly maxFrequency: number;
   readonly minLength: number;
   /**
@@ -34,7 +34,7 @@ export interface TextPart {
   readonly docCount: number;
   /** Terms in each doc (stop words not counted), capped at 65535. At least docCount long. */
   readonly lengths: Uint16Array;
-  /** Sum over docs of max(length, lengthFloor), removed docs included. */
+  /** Sum over docs of `countedLength`, removed docs included. */
   readonly totalLength: number;
   /** Postings of an analysed term (a stem, a bigram), or undefined. */
   postings(term: string): Postings | undefined;
