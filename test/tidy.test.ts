@@ -249,8 +249,9 @@ test('the lockfile has every package that it refers to, on every platform', () =
 });
 
 test('optional members are written as undefined or by `defined`, not by a conditional spread', () => {
-  // `...(x === undefined ? {} : { x })` and `...(x && { x })`
-  const conditional = /\.\.\.\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?(?:\? \{\}\s*:\s*\{|&& \{|\}\s*: \{\}\))/g;
+  // `...(x === undefined ? {} : { x })` and `...(x && { x })`, and the first by itself
+  const conditional =
+    /\.\.\.\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?(?:\? \{\}\s*:\s*\{|&& \{|\}\s*: \{\}\))|\b(\w+) === undefined \? \{\} : \{ \1 \}/g;
   const isTestOnly = (file: string): boolean => /\/(?:testing|gen)\/|\.fixture\.ts$/.test(file);
   const found = [...sources, ...filesUnder('bench').filter((file) => file.endsWith('.ts'))]
     .filter((file) => !isTest(file) && !isTestOnly(file))

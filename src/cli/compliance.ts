@@ -72,7 +72,7 @@ async function run(options: ComplianceOptions): Promise<void> {
     throw usage('--latest shows the last result as it is: leave --regulation out');
   const result = options.latest
     ? await ask(options, 'GET', 'verify/latest')
-    : await ask(options, 'POST', 'verify/run', regulation === undefined ? {} : { regulation });
+    : await ask(options, 'POST', 'verify/run', defined({ regulation }));
   if (Number(result['fail']) > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(result);
   const checks = objectsOf(result['checks']);
@@ -163,7 +163,7 @@ async function ask(
   json?: JsonObject,
 ): Promise<JsonObject> {
   const { withConnection } = await import('./connection.ts');
-  const asked = json === undefined ? {} : { json };
+  const asked = defined({ json });
   return withConnection(options, (connection) => connection.json(verb, `${pathOf(options.memory)}/${path}`, asked));
 }
 

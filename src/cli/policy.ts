@@ -94,11 +94,7 @@ async function ask(
 ): Promise<JsonObject> {
   const { withConnection } = await import('./connection.ts');
   return withConnection(options, (connection) =>
-    connection.json(
-      verb,
-      `/memories/${encodeURIComponent(options.memory)}/${path}`,
-      json === undefined ? {} : { json },
-    ),
+    connection.json(verb, `/memories/${encodeURIComponent(options.memory)}/${path}`, defined({ json })),
   );
 }
 

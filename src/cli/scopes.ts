@@ -40,7 +40,7 @@ export function registerScopes(program: Command): void {
 async function ask(options: ScopeOptions, verb: 'GET' | 'PUT' | 'DELETE' | 'POST', route: string, json?: JsonObject) {
   const { withConnection } = await import('./connection.ts');
   const path = `/memories/${encodeURIComponent(options.memory)}/${route}`;
-  return withConnection(options, (connection) => connection.json(verb, path, json === undefined ? {} : { json }));
+  return withConnection(options, (connection) => connection.json(verb, path, defined({ json })));
 }
 
 async function show(options: ScopeOptions): Promise<void> {

@@ -256,7 +256,7 @@ export function recordCalls(store: Store, trail: ReadTrail): AtOnce<RecordMethod
   return {
     keepRecall: (context, input) => {
       const recallId = trail.recall(store.memory(context.memory), context, input);
-      return recallId === undefined ? {} : { recallId };
+      return defined({ recallId });
     },
   };
 }

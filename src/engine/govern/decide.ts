@@ -1,5 +1,6 @@
 // Decides whether a grain may be written, replaced, forgotten or erased. It is asked in the plan of the act, so in the
 // act's own transaction: the decision still holds when the act is done. Answers are refusals, or undefined.
+import { defined } from '../base/defined.ts';
 import { EngineError, type ErrorCode } from '../base/errors.ts';
 import type { GrainType } from '../grain/grain.ts';
 import type { ValueMap } from '../grain/value.ts';
@@ -175,7 +176,7 @@ export function decideConsent(
   pii: PiiNeeds | undefined,
 ): EngineError | undefined {
   const { reason, is_withdrawal: isWithdrawal } = grain.fields;
-  const fields = isWithdrawal !== true ? grain.fields : reason === undefined ? {} : { reason };
+  const fields = isWithdrawal !== true ? grain.fields : defined({ reason });
   return pii?.refusal(() => true) ?? refuseGuardrail(governed, { ...grain, fields });
 }
 

@@ -38,7 +38,7 @@ function shownFields(
   stored: StoredGrain,
   { predecessor, successor }: { readonly predecessor: string | undefined; readonly successor: string | undefined },
 ): JsonObject {
-  const fields = toApi(stored.grain, predecessor === undefined ? {} : { predecessor });
+  const fields = toApi(stored.grain, { predecessor });
   const verification = store.status.verification(stored.ordinal);
   if (verification !== '') fields['verification_status'] = verification;
   if (successor !== undefined) fields['superseded_by'] = successor;

@@ -1,6 +1,7 @@
 // Plans removals: forget (grains by hash or by subject, all versions) and erase (a user, by destroying the key). Both
 // need the settled index, so the engine never plans them after other writes of the same memory in one group.
 
+import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import { toNfc } from '../base/nfc.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
@@ -214,5 +215,5 @@ export function planEraseUser(
 }
 
 function entryNamed(auditEntryHash: string | undefined): Pick<ErasureProof, 'auditEntryHash'> {
-  return auditEntryHash === undefined ? {} : { auditEntryHash };
+  return defined({ auditEntryHash });
 }

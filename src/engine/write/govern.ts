@@ -234,7 +234,7 @@ function named(member: string, name: string | undefined): Readonly<Record<string
 function grantedBefore(granted: boolean, prior: ConsentFact | undefined): Pick<ConsentFact, 'grantedAtMs'> {
   if (granted || prior === undefined) return {};
   const grantedAtMs = prior.granted ? prior.atMs : prior.grantedAtMs;
-  return grantedAtMs === undefined ? {} : { grantedAtMs };
+  return defined({ grantedAtMs });
 }
 
 /** For the partitions that do not hold the consent grains. Facts that are out of date are left out. */

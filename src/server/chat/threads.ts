@@ -143,7 +143,7 @@ export async function deleteThread(
   { threadId }: Thread,
   reason: string | undefined,
 ): Promise<number> {
-  const extras = reason === undefined ? {} : { reason };
+  const extras = defined({ reason });
   const forgetAll = async (hashes: readonly string[], check: boolean): Promise<void> => {
     for (let from = 0; from < hashes.length; from += BATCH_GRAINS_MAX)
       await context.call('forget', { hashes: hashes.slice(from, from + BATCH_GRAINS_MAX), check }, extras);

@@ -1,6 +1,7 @@
 // Sends a page's vectors to its shard in ranges while others are computed. The embedder never idles, and finished
 // vectors survive a failure in the same page.
 
+import { defined } from '../../engine/base/defined.ts';
 import { FOLLOW_STRETCH_GRAINS, FOLLOW_STRETCH_VECTORS } from '../../engine/base/limits.ts';
 import type { Backlog, BacklogPage, EmbeddedPage } from './backlog.ts';
 
@@ -74,7 +75,7 @@ export class PageKeeper {
     this.#waitingVectors = 0;
     this.#after = upTo;
     const { memory, aheadOf } = this.#page;
-    const ahead = aheadOf === undefined ? {} : { aheadOf };
+    const ahead = defined({ aheadOf });
     this.#storing = this.#storing.then(async () => {
       await this.#backlog.store({ memory, embedder: this.#embedder, after, upTo, ...ahead, grains });
       this.#stored += grains.length;

@@ -1,7 +1,9 @@
 // An operation is one thing to do: a row of the table. Its faces are the ways to ask for it: an rpc (grpc-face.ts), a
 // route (http-face.ts), an app/exec command. Reading and writing by a row is pure: a worker that is sent raw bytes can
 // run the same row code.
+
 import type { Static, TSchema } from 'typebox';
+import { defined } from '../../engine/base/defined.ts';
 import type { ErrorCode } from '../../engine/base/errors.ts';
 import type { MemoryRelation } from '../../engine/govern/access/tuple.ts';
 import { agentsOf } from '../../engine/govern/agents/agents.ts';
@@ -259,7 +261,7 @@ export function defineCall<In extends TSchema, Out extends TSchema, M extends ke
     const perform = async (wanted: Static<In>, more?: Partial<Input<M>>): Promise<Static<Out>> => {
       const { input: asked, purpose } = call.ask(wanted);
       const whole = more === undefined ? asked : { ...asked, ...more };
-      const output = await context.call(call.method, whole, purpose === undefined ? {} : { purpose });
+      const output = await context.call(call.method, whole, defined({ purpose }));
       return call.answer(output, wanted);
     };
     return call.around === undefined ? perform(input) : call.around(input, context, perform);

@@ -1,6 +1,7 @@
 // Signing in to the console through the issuer of tokens: OpenID Connect's authorization code with PKCE (RFC 7636). The browser
 // goes to the issuer, and comes back with a code. The server changes the code for a token, so that no request of the page
 // leaves its origin. It keeps neither.
+import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ISSUER_KEYS_FRESH_MS, ISSUER_SIGN_INS_MAX, ISSUER_TIMEOUT_MS } from '../../engine/base/limits.ts';
 import { fetchedJson, isIssuerUrl, reasonOf } from '../auth/issuer-keys.ts';
@@ -54,7 +55,7 @@ export class IssuerSignIn {
     this.#issuer = issuer;
     this.#client = client;
     // Issuers name the wanted audience in one of two ways (RFC 8707, and an older one), and ignore the other.
-    const wanted: Record<string, string> = audience === undefined ? {} : { audience };
+    const wanted: Record<string, string> = defined({ audience });
     if (audience !== undefined && URL.canParse(audience)) wanted['resource'] = audience;
     this.#parameters = { client_id: client, scope: ['openid', ...scopes].join(' '), ...wanted };
   }

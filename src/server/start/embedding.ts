@@ -1,4 +1,5 @@
 // Opens the embedders, the followers that embed new grains once they are started, and the reads that wait for them.
+import { defined } from '../../engine/base/defined.ts';
 import type { Router } from '../../shards/router.ts';
 import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import type { MemoryRecord } from '../control/memories.ts';
@@ -61,7 +62,7 @@ export function startEmbedding(
     return { own: own(), destination: model && destinationOf(model.provider) };
   };
   const indexWaits = new IndexWaits({
-    lagOf: (memory, upTo) => router.call('vectorLag', asSystem(memory), upTo === undefined ? {} : { upTo }),
+    lagOf: (memory, upTo) => router.call('vectorLag', asSystem(memory), defined({ upTo })),
     isFollowed: (memory) => isFollowed(setup(), embedders, memory),
     wake: () => followers.wake(),
   });

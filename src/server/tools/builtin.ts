@@ -78,7 +78,7 @@ const supersedeTool = toolOf({
     if (Object.keys(fields).length === 0) throw new EngineError('VAL-E001', 'nothing to replace: send a new value');
     const old = await ownGrain(caller, hash);
     const asked = { oldHash: old.hash, fields: { ...fields, ...versionFields(caller, old) } };
-    const { newHash } = await caller.context.call('supersede', asked, reason === undefined ? {} : { reason });
+    const { newHash } = await caller.context.call('supersede', asked, defined({ reason }));
     return { output: { status: 'superseded', old_hash: old.hash, hash: newHash }, shown: [] };
   },
 });
@@ -90,7 +90,7 @@ const forgetTool = toolOf({
   input: Type.Object({ hash: Hash, reason: Type.Optional(Text('Why the record is removed.')) }),
   async run(caller, { hash, reason }) {
     await ownGrain(caller, hash);
-    await caller.context.call('forget', { hashes: [hash], check: false }, reason === undefined ? {} : { reason });
+    await caller.context.call('forget', { hashes: [hash], check: false }, defined({ reason }));
     return { output: { status: 'forgotten', hash }, shown: [] };
   },
 });

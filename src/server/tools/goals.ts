@@ -64,7 +64,7 @@ const ACTIONS: Readonly<Record<Input['action'], (caller: ToolCaller, input: Inpu
     if (state === undefined) throw missing('state');
     await ownGrain(caller, hash);
     const asked = { hash, change: { to: state, reason, progress } };
-    const done = await caller.context.call('changeGoal', asked, reason === undefined ? {} : { reason });
+    const done = await caller.context.call('changeGoal', asked, defined({ reason }));
     return { output: { status: done.changed ? 'updated' : 'unchanged', hash: done.hash }, shown: [] };
   },
 };

@@ -3,6 +3,7 @@
 // afterwards.
 
 import { createHmac } from 'node:crypto';
+import { defined } from '../../base/defined.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { CanaryEvidence, RuleProbe } from '../../calls/compliance.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -376,7 +377,7 @@ class Basics {
   }
 
   async #entries(events: readonly string[] | undefined) {
-    const filter = events === undefined ? {} : { events };
+    const filter = defined({ events });
     const page = await this.#door.write('auditPage', this.#context, { filter, limit: 500, order: 'asc' });
     return page.entries;
   }

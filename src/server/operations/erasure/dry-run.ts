@@ -1,4 +1,5 @@
 // Dry runs of removals: count the grains that would be removed, by type and time. They change nothing but leave an audit entry.
+import { defined } from '../../../engine/base/defined.ts';
 import type { RemovalPreview, RemovalTarget } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { type Static, Type } from '../type.ts';
@@ -61,7 +62,7 @@ export function isDryRun(input: { readonly dryRun?: boolean | undefined }, conte
 
 /** Previews a removal. Also summarises it as a warning, because the gRPC message has no fields for the rest. */
 export async function previewOf(context: Context, target: RemovalTarget, reason?: string): Promise<Preview> {
-  const preview = await context.call('previewRemoval', target, reason === undefined ? {} : { reason });
+  const preview = await context.call('previewRemoval', target, defined({ reason }));
   context.warnings.push(sentence(preview));
   const { count, byType, oldestMs, newestMs, hashes, notFound, path, scopes } = preview;
   return {

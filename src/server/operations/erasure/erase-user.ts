@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import type { ErasureProof } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 
@@ -6,6 +7,6 @@ export function eraseUser(context: Context, userId: string, reason: string | und
   const { actor, memoryIds } = context.principal;
   const by = { actor, everywhere: memoryIds === undefined, reason: reason ?? context.reason };
   return context.services.erasures.user(context.memory, userId, by, () =>
-    context.call('eraseUser', { userId }, reason === undefined ? {} : { reason }),
+    context.call('eraseUser', { userId }, defined({ reason })),
   );
 }

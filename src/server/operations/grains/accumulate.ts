@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import type { JsonValue } from '../../../shards/protocol.ts';
 import { AccumulateRequest, AccumulateResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation } from '../define.ts';
@@ -103,7 +104,7 @@ export const accumulate = defineOperation({
     const output = await context.call(
       'accumulate',
       { target: targetOf({ hash, namespace, subject, relation }), deltas, set: set ?? {} },
-      reason === undefined ? {} : { reason },
+      defined({ reason }),
     );
     return { ...output, applied: [...output.applied] };
   },

@@ -1,3 +1,4 @@
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { BATCH_GRAINS_MAX } from '../../../engine/base/limits.ts';
 import { ForgetRequest, ForgetResponse } from '../../gen/memory/v1/memory.ts';
@@ -107,7 +108,7 @@ export const forget = defineOperation({
   ],
   async run({ hash, hashes, subject, userId, reason, dryRun = false }, context): Promise<Output> {
     const isDry = isDryRun({ dryRun }, context);
-    const extras = reason === undefined ? {} : { reason };
+    const extras = defined({ reason });
     const targets = [...(hash === undefined ? [] : [hash]), ...(hashes ?? [])];
     if (targets.length === 0 && subject === undefined) {
       if (userId === undefined) throw new EngineError('VAL-E001', 'send one of blob_hash, hashes, subject, user_id');

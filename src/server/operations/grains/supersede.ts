@@ -123,11 +123,7 @@ export const supersede = defineOperation({
     },
   ],
   async run({ oldHash, grainType, fields, reason }, context) {
-    const output = await context.call(
-      'supersede',
-      { oldHash, fields, grainType },
-      reason === undefined ? {} : { reason },
-    );
+    const output = await context.call('supersede', { oldHash, fields, grainType }, defined({ reason }));
     return { ...output, warnings: [...output.warnings] };
   },
 });

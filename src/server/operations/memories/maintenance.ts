@@ -1,4 +1,5 @@
 // Checks and maintenance of a memory, available through app/exec only.
+import { defined } from '../../../engine/base/defined.ts';
 import { defineOperation } from '../define.ts';
 import { Type } from '../type.ts';
 
@@ -27,7 +28,7 @@ export const verifyAuditChain = defineOperation({
     partition: Type.Integer({ description: 'Partition that firstBadSeq is in, from 0.' }),
   }),
   exec: { command: 'verify_audit_chain' },
-  run: ({ limit }, context) => context.call('verifyAudit', limit === undefined ? {} : { limit }),
+  run: ({ limit }, context) => context.call('verifyAudit', defined({ limit })),
 });
 
 export const rebuildIndexes = defineOperation({

@@ -1,4 +1,5 @@
 // A memory's sealed policy: show it, change it, and preview a change.
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { POLICY_LIST_MAX, PRINCIPALS_ASKED_MAX } from '../../../engine/base/limits.ts';
 import { countDistinct } from '../../../shards/gather/merge.ts';
@@ -57,7 +58,7 @@ export const policyGet = defineOperation({
   errors: ['VAL-E001'],
   http: [{ verb: 'GET', path: 'M/policy', answer: POLICY, write: asItIs }],
   async run({ version }, context) {
-    const { policy } = await context.call('policy', version === undefined ? {} : { version });
+    const { policy } = await context.call('policy', defined({ version }));
     if (policy === null)
       throw new EngineError('VAL-E001', `the policy has no version ${version}: GET policy shows the newest one`, {
         details: [{ field: 'version', issue: 'unknown' }],

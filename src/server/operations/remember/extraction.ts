@@ -1,6 +1,8 @@
 // Extracts beliefs from the plain statements of a stored text (service contract 8.11) and sets valid_from to its first
 // date (8.12). A model or the extraction thread reads the text; the beliefs are stored like any other grain.
+
 import { steadyMs } from '../../../engine/base/clock.ts';
+import { defined } from '../../../engine/base/defined.ts';
 import { EXTRACTED_BATCH_MAX, EXTRACTION_CALL_MS } from '../../../engine/base/limits.ts';
 import { SOURCE_USERS } from '../../../engine/grain/api/source-users.ts';
 import type { AddItem, JsonObject, MemoryMethod } from '../../../shards/protocol.ts';
@@ -66,7 +68,7 @@ export function withinRequest(context: Context, purpose: string | undefined): Pa
   const left = context.deadlineMs - steadyMs(context.services.clock);
   return {
     readUntilMs: context.deadlineMs - Math.min(STORE_MS, left / 5),
-    extras: () => (purpose === undefined ? {} : { purpose }),
+    extras: () => defined({ purpose }),
   };
 }
 

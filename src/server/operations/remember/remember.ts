@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError, type ErrorCode } from '../../../engine/base/errors.ts';
 import { REMEMBER_TEXT_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
@@ -283,7 +284,7 @@ function timesOf(messages: NonNullable<Input['messages']>, lastSeconds: number):
 }
 
 function purposeOf({ purpose }: Input): CallExtras {
-  return purpose === undefined ? {} : { purpose };
+  return defined({ purpose });
 }
 
 function fieldsOf(input: Input, content: string): JsonObject {

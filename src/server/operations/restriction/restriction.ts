@@ -110,7 +110,7 @@ export const restrictions = defineOperation({
   errors: ['VAL-E004'],
   exec: { command: 'restrictions' },
   async run({ userId, ...page }, context) {
-    const { restrictions: held } = await context.call('restrictions', userId === undefined ? {} : { userId });
+    const { restrictions: held } = await context.call('restrictions', defined({ userId }));
     const wanted = readPage(page, SCOPE, context.warnings);
     const placeOf = (one: (typeof held)[number]): Place => ({ timeMs: one.restrictedAt * 1000, id: one.userId });
     const sorted = [...held].sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));

@@ -1,4 +1,5 @@
 // Retention: show the times to live, and enforce them.
+import { defined } from '../../../engine/base/defined.ts';
 import { RETENTION_NAMESPACES_SHOWN_MAX } from '../../../engine/base/limits.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import { defineOperation } from '../define.ts';
@@ -58,7 +59,7 @@ export const retentionStatus = defineOperation({
   http: [{ verb: 'GET', path: 'M/retention/status' }],
   async run({ namespace, ...asked }, context) {
     const page = readPage({ ...asked, order: 'asc' }, SCOPE, context.warnings);
-    const status = await context.call('retentionStatus', namespace === undefined ? {} : { namespace });
+    const status = await context.call('retentionStatus', defined({ namespace }));
     const { namespaces, defaultTtlDays, lastEnforcedMs } = status;
     // The names have no time, and come sorted.
     const placeOf = ({ namespace: id }: { readonly namespace: string }) => ({ timeMs: 0, id });

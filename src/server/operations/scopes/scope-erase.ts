@@ -1,4 +1,5 @@
 // Erases a scope and the scopes below it by destroying their keys.
+import { defined } from '../../../engine/base/defined.ts';
 import { issueScopeProof } from '../../proofs/issue-removal.ts';
 import { defineOperation } from '../define.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
@@ -63,7 +64,7 @@ export const scopeErase = defineOperation({
       return { ...preview, scopePath: preview.scopePath ?? scopePath };
     }
     const by = { actor: context.principal.actor, reason: reason ?? context.reason };
-    const extras = reason === undefined ? {} : { reason };
+    const extras = defined({ reason });
     const { erasures } = context.services;
     const erased = await erasures.scope(context.memory, scopePath, by, () =>
       context.call('eraseScope', { path: scopePath }, extras),

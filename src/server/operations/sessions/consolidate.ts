@@ -1,4 +1,5 @@
 import { steadyMs } from '../../../engine/base/clock.ts';
+import { defined } from '../../../engine/base/defined.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import type { DuplicateGroup } from '../../../engine/calls/session.ts';
 import type { Context } from '../../context.ts';
@@ -145,7 +146,7 @@ async function merge(
   let last: EngineError | undefined;
   let at = 0;
   const isLate = (): boolean => steadyMs(context.services.clock) > context.deadlineMs - ANSWER_MS;
-  const extras = reason === undefined ? {} : { reason };
+  const extras = defined({ reason });
   while (at < all.length && !isLate()) {
     const some = all.slice(at, at + MERGES_AT_ONCE);
     at += some.length;
