@@ -8,9 +8,9 @@ import { CalError } from '../../src/engine/cal/errors.ts';
 import { drained } from '../../src/engine/cal/reads/open-each.ts';
 import { distinctValues } from '../../src/engine/cal/reads/values.ts';
 import { answerCal } from '../../src/engine/cal/run/answer.ts';
-import { resolveAddress } from '../../src/engine/cal/run/recall.ts';
+import { resolveAddress } from '../../src/engine/cal/run/references.ts';
 import type { Running } from '../../src/engine/cal/run/running.ts';
-import { PLAIN_SESSION, type Run } from '../../src/engine/cal/run/session.ts';
+import { PLAIN_SESSION } from '../../src/engine/cal/run/session.ts';
 import { together } from '../../src/engine/cal/run/together.ts';
 import { isRefused } from '../../src/engine/calls/cal.ts';
 import type { CallMemory } from '../../src/shards/gather/answers.ts';
@@ -39,23 +39,8 @@ test('each runtime code can be caused by a query', async (t) => {
   for (const [query, code] of REFUSED) assert.equal(memory.code(query), code, query);
 });
 
-const RUN: Run = {
-  session: PLAIN_SESSION,
-  sourceHash: '',
-  namespace: undefined,
-  userId: undefined,
-  nowMs: 0,
-  clockMs: () => 0,
-  untilMs: 1,
-  lets: new Map(),
-  recallMax: null,
-  vectors: new Map(),
-  extensions: [],
-  spent: { scanned: 0, warnings: [], withoutVector: new Set() },
-};
-
 test('E015: a prefix of several grains is ambiguous', () => {
-  const running = resolveAddress('00000000', RUN);
+  const running = resolveAddress('00000000');
   const { value } = running.next();
   assert.deepEqual(value, [{ kind: 'find', input: { prefix: '00000000' } }]);
   assert.throws(

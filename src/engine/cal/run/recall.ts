@@ -7,14 +7,7 @@ import { CANDIDATE_LIMIT_MAX } from '../../base/limits.ts';
 import { EXTRACTORS, type Extractor, type Order, type Selection } from '../../calls/cal.ts';
 import type { GrainFilter } from '../../calls/grain.ts';
 import type { RecallHit } from '../../calls/recall.ts';
-import {
-  type FieldCondition,
-  fieldConditions,
-  type GrainReference,
-  type Recall,
-  type Stage,
-  type WithOption,
-} from '../ast.ts';
+import { type FieldCondition, fieldConditions, type Recall, type Stage, type WithOption } from '../ast.ts';
 import { CalError, calWarning } from '../errors.ts';
 import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
@@ -29,6 +22,7 @@ import { calGrain } from './grain-of.ts';
 import { OF_SEARCH, warnOfIdle } from './idle.ts';
 import { BY_HASH, byScore, ordered } from './order.ts';
 import { type Page, type PlainStage, pageOf } from './page.ts';
+import { resolveAddress, resolveReference, valuesOf } from './references.ts';
 import { withoutRepeats } from './repeats.ts';
 import type { Running } from './running.ts';
 import type { Run } from './session.ts';
@@ -137,46 +131,6 @@ export function meaningOf(run: Run): Meaning {
   };
 }
 
-/** The strings that a parameter holds. Throws E008 if it is unbound, E020 if it holds grains. */
-export function valuesOf(name: string, run: Run): readonly string[] {
-  if (name === 'current_user_id' && !run.lets.has(name)) {
-    if (run.userId !== undefined) return [run.userId];
-    throw new CalError('CAL-E008', '$current_user_id needs a session that is bound to a user', {
-      suggestion: 'Send x-user-id, or use a key that is bound to a user.',
-    });
-  }
-  const bound = run.lets.get(name);
-  if (bound === undefined) throw new CalError('CAL-E008', `$${name} is not bound`);
-  if (bound.kind === 'values') return bound.values;
-  throw new CalError('CAL-E020', `$${name} is a set of grains, not a list of values`, {
-    suggestion: 'End its LET with SUBJECTS, OBJECTS or HASHES.',
-  });
-}
-
-/** The address that a reference names; undefined if no grain of this session has it. */
-export function* resolveReference(reference: GrainReference, run: Run): Running<string | undefined> {
-  if (reference.kind === 'hash') return yield* resolveAddress(reference.hex, run);
-  const values = valuesOf(reference.name, run);
-  const [only] = values;
-  if (values.length === 0) return undefined;
-  if (values.length > 1 || only === undefined || !/^sha256:[0-9a-f]{64}$/.test(only))
-    throw new CalError('CAL-E020', `$${reference.name} does not hold one hash`, { at: reference.at });
-  return yield* resolveAddress(only.slice('sha256:'.length), run);
-}
-
-/**
- * The full address for a prefix, superseded grains included; undefined if there is none. Throws E015 if there are
- * several.
- */
-export function* resolveAddress(prefix: string, _run: Run): Running<string | undefined> {
-  const { hashes } = yield* ask('find', { prefix: prefix.toLowerCase() });
-  if (hashes.length > 1)
-    throw new CalError('CAL-E015', `sha256:${prefix} is ambiguous: several hashes begin with it`, {
-      suggestion: 'Write more digits.',
-    });
-  return hashes[0];
-}
-
 function* match(conditions: Conditions, asked: Asked): Running<Outcome> {
   const { recall, run, purpose } = asked;
   const nothing: GrainOutcome = { kind: 'grains', grains: [], total: 0 };
@@ -185,7 +139,7 @@ function* match(conditions: Conditions, asked: Asked): Running<Outcome> {
   for (const prefixes of conditions.addresses) {
     const found = new Set<string>();
     for (const prefix of prefixes) {
-      const address = prefix.length === 64 ? prefix.toLowerCase() : yield* resolveAddress(prefix, run);
+      const address = prefix.length === 64 ? prefix.toLowerCase() : yield* resolveAddress(prefix);
       if (address !== undefined) found.add(address);
     }
     addresses = addresses === undefined ? [...found] : addresses.filter((address) => found.has(address));

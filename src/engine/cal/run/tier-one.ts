@@ -10,7 +10,7 @@ import { goalState } from '../output/fields.ts';
 import { TYPE_FIELDS } from '../vocabulary/fields.ts';
 import { typeOfSingular } from '../vocabulary/grain-types.ts';
 import { shownHash } from './payload.ts';
-import { valuesOf } from './recall.ts';
+import { valuesOf } from './references.ts';
 import type { Running } from './running.ts';
 import type { Run } from './session.ts';
 import { spanOf } from './time.ts';

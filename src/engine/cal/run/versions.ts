@@ -11,7 +11,7 @@ import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { bounds, charge } from './bounds.ts';
 import { calGrain } from './grain-of.ts';
 import { shownHash, versionJson } from './payload.ts';
-import { resolveReference, valuesOf } from './recall.ts';
+import { resolveReference, valuesOf } from './references.ts';
 import type { Running } from './running.ts';
 import type { Run } from './session.ts';
 import { spanOf } from './time.ts';
