@@ -7,8 +7,9 @@
 // A new key is durable there before the append that needs it. A tombstone is in the store too, in the append that destroys the
 // key, and is written to the key store before the append is acknowledged. After a crash in between, the next open writes it.
 
+import type { PendingQuery, Row } from 'postgres';
 import { EngineError } from '../../base/errors.ts';
-import { isTombstone } from '../../base/key-slot.ts';
+import { isTombstone, SLOT_DESTROYED } from '../../base/key-slot.ts';
 import { arrayText, type Owned, parts } from './append-statement.ts';
 import { Database, databaseError, type Sql } from './database.ts';
 import { readKeySlots } from './key-slots.ts';
@@ -152,22 +153,35 @@ export class StoredKeys {
     return [...slots];
   }
 
-  /** Rejects with STO-E002 when the shard has another owner, or with the library's error. */
+  /**
+   * A tombstone stays: the network may bring a statement whose answer was given up after later ones, and a key must not come back by
+   * it. Rejects with STO-E002 when the shard has another owner, or with the library's error.
+   */
   async put(slots: readonly KeySlot[]): Promise<void> {
     if (slots.length === 0) return;
-    const { shard, token } = this.#owned;
     const bytes = parts(slots.map(([, slot]) => Buffer.from(slot)));
     const ids = arrayText(slots.map(([id]) => id));
+    await this.#change(
+      (sql) => sql`
+          INSERT INTO granary_keys AS known (shard, id, slot)
+          SELECT owner.shard, part.id, substring(${bytes.bytes}::bytea FROM part.start FOR part.bytes)
+          FROM owner, unnest(${ids}::int8[], ${bytes.starts}::int4[], ${bytes.lengths}::int4[]) AS part (id, start, bytes)
+          ON CONFLICT (shard, id) DO UPDATE SET slot = excluded.slot WHERE get_byte(known.slot, 0) <> ${SLOT_DESTROYED}`,
+    );
+  }
+
+  /** Removes the slots that an interrupted import left. Rejects as `put`. */
+  async clear(): Promise<void> {
+    await this.#change((sql) => sql`DELETE FROM granary_keys WHERE shard IN (SELECT shard FROM owner)`);
+  }
+
+  async #change(change: (sql: Sql) => PendingQuery<Row[]>): Promise<void> {
+    const { shard, token } = this.#owned;
     const rows = await this.#keys.ask(
       (sql) => sql`
         WITH owner AS (
           UPDATE granary_key_owners SET token = token WHERE shard = ${shard} AND token = ${token} RETURNING shard
-        ), added AS (
-          INSERT INTO granary_keys (shard, id, slot)
-          SELECT owner.shard, part.id, substring(${bytes.bytes}::bytea FROM part.start FOR part.bytes)
-          FROM owner, unnest(${ids}::int8[], ${bytes.starts}::int4[], ${bytes.lengths}::int4[]) AS part (id, start, bytes)
-          ON CONFLICT (shard, id) DO UPDATE SET slot = excluded.slot
-        ) SELECT shard FROM owner`,
+        ), changed AS (${change(sql)}) SELECT shard FROM owner`,
     );
     if (rows.length === 0) throw new EngineError('STO-E002', takenAway(shard));
   }

@@ -9,10 +9,10 @@ import type { Database, Sql } from './database.ts';
  */
 export async function pruneChanges(database: Database, { shard, token }: Owned, upTo: number): Promise<void> {
   const ask = (statement: (sql: Sql) => Promise<readonly unknown[]>) => database.ask(statement);
-  // Durable before anything is removed, since a copy is judged by it.
+  // Durable before anything is removed, since a copy is judged by it. A statement that comes late must not take it back.
   const owned = await ask(
     (sql) => sql`
-      UPDATE granary_shards SET pruned = ${upTo} WHERE shard = ${shard} AND token = ${token} RETURNING shard`,
+      UPDATE granary_shards SET pruned = greatest(pruned, ${upTo}::int8) WHERE shard = ${shard} AND token = ${token} RETURNING shard`,
   );
   if (owned.length === 0) return;
   await ask(
