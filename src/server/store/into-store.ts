@@ -1,6 +1,6 @@
 // Moves a deployment from a data directory into a database. The directory stays as it is; a file in it keeps servers from
 // starting on it.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/base/clock.ts';
 import { replaceFile } from '../../engine/base/durable-file.ts';
@@ -23,12 +23,13 @@ import { openControlKey } from '../control/control-key.ts';
 import { MOVED_FILE, readShards } from '../data-directory.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { refuseNodeDirectory, ulid } from '../node-directory.ts';
+import { PROOF_KEY_FILE } from '../proofs/proof-keys.ts';
 import { settleDeployment } from '../write-ahead.ts';
 import { DigestBuilder, digestOfStored, recordPages, type ShardDigest, statePages } from './log-digest.ts';
 import { type MovedLog, movedLogs, releaseAll, slotsOf, storedSlots, takeAll } from './moved-logs.ts';
 
-/** Files of the folder of keys that stay there: the master key is never in a database, and the first API key is wrapped. */
-const NOT_STORED: ReadonlySet<string> = new Set(['master.key', 'bootstrap.key']);
+/** Files of the folder of keys that a store has as they are. All others stay: the master key, in whatever file, is never in a database. */
+const STORED_FILES = ['control.key', 'master.check', PROOF_KEY_FILE];
 
 export interface MoveOptions {
   readonly directory: string;
@@ -93,6 +94,7 @@ async function moveLog(database: Database, moved: MovedLog, { lease, keyUrl }: P
   const bulk = new BulkShard(database, owned);
   const log = openLmdbLog(moved.log, { stamp: moved.stamp, exists: true });
   try {
+    await keys?.clear();
     const builder = new DigestBuilder();
     for (const page of recordPages(log)) {
       await bulk.records(page);
@@ -150,9 +152,9 @@ async function moveKeyFiles(
 ): Promise<void> {
   const folder = keyFolderOf(directory);
   const rows = new Map<string, Buffer>();
-  for (const entry of readdirSync(join(directory, 'keys'), { withFileTypes: true })) {
-    const bytes = entry.isFile() && !NOT_STORED.has(entry.name) ? folder.read(entry.name) : undefined;
-    if (bytes !== undefined) rows.set(entry.name, bytes);
+  for (const name of STORED_FILES) {
+    const bytes = folder.read(name);
+    if (bytes !== undefined) rows.set(name, bytes);
   }
   keepBootstrapKey(folder, { files: intoMap(rows), master });
   const { shard } = logs.at(-1)!.stamp;

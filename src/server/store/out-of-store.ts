@@ -1,6 +1,6 @@
 // Moves a deployment from a database into a new data directory. The database stays as it is.
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../engine/base/clock.ts';
 import { makeFolder, replaceFile, syncDirectory } from '../../engine/base/durable-file.ts';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -31,7 +31,9 @@ const UNFINISHED = '.unfinished';
  * interrupted move left.
  */
 export async function moveOutOfStore(options: MoveOptions): Promise<void> {
-  const { directory, url, onMoved } = options;
+  const { url, onMoved } = options;
+  // Without a slash at the end, behind which the name of the unfinished folder would be in it.
+  const directory = resolve(options.directory);
   if (existsSync(directory) && readdirSync(directory).length > 0)
     throw new EngineError('STO-E001', `${directory} is not empty: name a new folder`);
   const database = await Database.open(url);

@@ -116,9 +116,10 @@ export async function beginImport(database: Database, shards: number): Promise<S
   return made;
 }
 
-/** Makes the tables anew. Statements of the import before, if it still runs, find other tokens. */
+/** Makes the tables anew, with the mark that a key store knows. Statements of the import before, if it still runs, find other tokens. */
 async function restartImport(sql: Sql, shards: number): Promise<void> {
   await refuseServed(sql);
+  const [store] = await sql`SELECT mark FROM granary_store WHERE id = 1`;
   const before = await sql`SELECT shard, format, token FROM granary_shards`;
   const tables = SCHEMA_STEPS.flat().flatMap((statement) => /CREATE TABLE (\w+)/.exec(statement)?.[1] ?? []);
   for (const table of tables) await sql.unsafe(`DROP TABLE IF EXISTS ${table}`);
@@ -127,7 +128,7 @@ async function restartImport(sql: Sql, shards: number): Promise<void> {
     await sql`
       INSERT INTO granary_shards (shard, format, token, appends, next, pruned)
       VALUES (${row['shard']}, ${row['format']}, ${row['token']}, 0, 1, 0)`;
-  await sql`UPDATE granary_store SET version = ${-SCHEMA_VERSION} WHERE id = 1`;
+  await sql`UPDATE granary_store SET version = ${-SCHEMA_VERSION}, mark = ${store?.['mark']} WHERE id = 1`;
 }
 
 /** Servers may use the tables from now on. */
