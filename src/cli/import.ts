@@ -83,12 +83,16 @@ async function importAll(given: string[], options: ImportOptions): Promise<void>
     const { importDocuments } = await import('./import/documents.ts');
     await importDocuments(documents, options);
   }
-  for (const path of others) await importFile(path, options);
+  for (const path of others) if (!(await importFile(path, options))) return;
 }
 
-async function importFile(path: string, options: ImportOptions): Promise<void> {
+/** Resolves false when it was stopped: no further file is wanted. */
+async function importFile(path: string, options: ImportOptions): Promise<boolean> {
   if (path !== '-') {
-    if (await isMgFile(path)) return importMg(path, options);
+    if (await isMgFile(path)) {
+      await importMg(path, options);
+      return true;
+    }
     const { checkLines } = await import('./import/files.ts');
     await checkLines(path);
   }
@@ -103,11 +107,12 @@ async function importFile(path: string, options: ImportOptions): Promise<void> {
   } finally {
     await report.close();
   }
-  if (report.errors > 0 || problem !== undefined) process.exitCode = EXIT.failed;
+  if (report.errors > 0 || stopped !== undefined) process.exitCode = EXIT.failed;
   report.print({ json: options.json === true, dryRun: options.dryRun === true, stopped });
   if (stopped !== undefined)
     printNote(`The import stopped. All lines before ${stopped} are done: continue with --from-line ${stopped}`);
   if (problem !== undefined) throw problem;
+  return stopped === undefined;
 }
 
 /** An error that every further line would hit too; it ends the import. */
@@ -157,11 +162,13 @@ async function send(path: string, options: ImportOptions, report: ImportReport):
       const stop = new AbortController();
       const interrupt = (): void => stop.abort();
       process.once('SIGINT', interrupt);
-      let line = 0;
+      let stopped: number | undefined;
       try {
         for await (const { grain, number } of grainsOf(path, options, report)) {
-          line = number;
-          if (stop.signal.aborted) break;
+          if (stop.signal.aborted) {
+            stopped = number;
+            break;
+          }
           taken += 1;
           await sender.add({ ...toOutgoing(grain), line: number });
         }
@@ -178,7 +185,7 @@ async function send(path: string, options: ImportOptions, report: ImportReport):
         printNote(
           memories.created === 1 ? '1 memory was created.' : `${grouped(memories.created)} memories were created.`,
         );
-      return stop.signal.aborted ? line : undefined;
+      return stopped;
     },
     { mayCreate: true, isLong: true },
   );

@@ -1,5 +1,5 @@
 // The layout of a data directory: format and number of shards, fixed at creation.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, replaceFile } from '../engine/base/durable-file.ts';
 import { EngineError } from '../engine/base/errors.ts';
@@ -52,6 +52,12 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
   const shards = wanted ?? fallback;
   replaceFile(path, layoutFile(shards));
   return { shards, isNew: true };
+}
+
+/** Removes what a restore left that ended before it changed anything. The caller holds the lock of the directory. */
+export function removeUnfinishedRestore(directory: string): void {
+  const staging = join(directory, RESTORE_FOLDER);
+  if (!existsSync(join(staging, RESTORE_READY_FILE))) rmSync(staging, { recursive: true, force: true });
 }
 
 /** The content of the file. */

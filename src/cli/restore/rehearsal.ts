@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execOnDeployment } from '../deployment.ts';
 import { Failure } from '../failure.ts';
-import { stage } from './restore.ts';
+import { removedUnlessDone } from './removed-when-ended.ts';
+import { type StageOptions, stage } from './restore.ts';
 
 export interface Rehearsal {
   readonly shards: number;
@@ -25,26 +26,32 @@ export async function rehearse(directory: string, { dataDir, keys, env }: Rehear
   if (!existsSync(join(directory, 'backup.json')))
     throw new Failure('FILE', `${directory} has no backup.json: it is no backup, or one that did not end`);
   const scratch = mkdtempSync(join(tmpdir(), 'granary-restore-'));
-  try {
-    let found: Rehearsal | undefined;
-    await stage(directory, {
-      dataDir: scratch,
-      masterFrom: dataDir,
-      keys,
-      env,
-      look: async (connection) => {
-        const report = await execOnDeployment(connection, 'verify');
-        found = {
-          shards: Number(report['shards']),
-          grains: Number(report['grains']),
-          findings: Number(report['finding_count']),
-        };
-      },
-    });
-    if (found === undefined)
-      throw new Failure('FILE', `${directory} could not be checked: the server on the restored copy did not answer`);
-    return found;
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  const found = await removedUnlessDone(scratch, () =>
+    rehearseIn(scratch, directory, { masterFrom: dataDir, keys, env }),
+  );
+  rmSync(scratch, { recursive: true, force: true });
+  return found;
+}
+
+async function rehearseIn(
+  scratch: string,
+  directory: string,
+  from: Pick<StageOptions, 'masterFrom' | 'keys' | 'env'>,
+): Promise<Rehearsal> {
+  let found: Rehearsal | undefined;
+  await stage(directory, {
+    ...from,
+    dataDir: scratch,
+    look: async (connection) => {
+      const report = await execOnDeployment(connection, 'verify');
+      found = {
+        shards: Number(report['shards']),
+        grains: Number(report['grains']),
+        findings: Number(report['finding_count']),
+      };
+    },
+  });
+  if (found === undefined)
+    throw new Failure('FILE', `${directory} could not be checked: the server on the restored copy did not answer`);
+  return found;
 }

@@ -10,6 +10,7 @@ import type { Connection } from '../connection.ts';
 import { failureOf, usage } from '../failure.ts';
 import { duration, printJson, printLine, printNote, printPairs } from '../output.ts';
 import { type RemovedSinceBackup, removedSinceBackup } from './removed-since-backup.ts';
+import { removedUnlessDone } from './removed-when-ended.ts';
 import { copyDurably, fill, isCutOff, markWhole, stagingOf, takePlace } from './staging.ts';
 
 /** Command-line options, and the environment variables that a server would read. */
@@ -43,7 +44,8 @@ export async function restore(directory: string, options: RestoreOptions): Promi
     }
     if (!isEmpty(dataDir) && options.yes !== true)
       throw usage(`${dataDir} holds a deployment: give --yes to replace it with the backup`);
-    const removed = await stage(directory, options);
+    // Its keys open what was erased since the backup.
+    const removed = await removedUnlessDone(stagingOf(dataDir), () => stage(directory, options));
     markWhole(dataDir);
     takePlace(dataDir);
     print(removed, options, performance.now() - startedMs);

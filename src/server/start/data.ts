@@ -3,7 +3,7 @@ import { keyFolderOf } from '../../engine/keys/key-files.ts';
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import { SHARDS_DEFAULT } from '../config.ts';
 import { openControl } from '../control/open.ts';
-import { openLayout } from '../data-directory.ts';
+import { openLayout, removeUnfinishedRestore } from '../data-directory.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { networkDiskOf } from '../network-disk.ts';
 import { refuseNodeDirectory } from '../node-directory.ts';
@@ -33,6 +33,7 @@ async function openDirectory(starting: Starting): Promise<Data> {
   const { config, clock, lifecycle, warn } = starting;
   const { dataDir, masterKey, masterKeyFile } = config;
   refuseNodeDirectory(dataDir);
+  removeUnfinishedRestore(dataDir);
   const layout = openLayout(dataDir, config.shards, SHARDS_DEFAULT);
   const keyFiles = keyFolderOf(dataDir);
   const loaded = loadMasterKey({ files: keyFiles, value: masterKey, file: masterKeyFile, warn });
