@@ -19,7 +19,7 @@ export class Link {
   /** Sends a request. Rejects with CallRefused. A request is sent again once if the server went away. */
   async send(request: ApiRequest): Promise<JsonObject> {
     for (let tries = 1; ; tries++) {
-      this.#open ??= openConnection(this.#options, { isLongLived: true });
+      this.#open ??= this.#opening();
       const opening = this.#open;
       try {
         const { connection } = await opening;
@@ -34,6 +34,13 @@ export class Link {
         throw new CallRefused(code, text);
       }
     }
+  }
+
+  #opening(): Promise<OpenConnection> {
+    const opening = openConnection(this.#options, { isLongLived: true });
+    // The reason may pass.
+    opening.catch(() => this.#forget(opening));
+    return opening;
   }
 
   /** Another call may have opened a new connection meanwhile. */
