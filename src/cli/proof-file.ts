@@ -1,6 +1,7 @@
 // The file for an erasure proof. It is created before the erasure: afterwards it would be too late to find out that it
 // cannot be written.
-import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, unlinkSync } from 'node:fs';
+import { writeFully } from '../engine/base/durable-file.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
 import { Failure } from './failure.ts';
 
@@ -12,7 +13,7 @@ export async function withProofFile(path: string, erase: () => Promise<JsonObjec
   const file = open(path);
   try {
     const proof = await erase();
-    writeSync(file, `${JSON.stringify(proof, null, 2)}\n`);
+    writeFully(file, Buffer.from(`${JSON.stringify(proof, null, 2)}\n`), 0);
     fsyncSync(file);
     return proof;
   } catch (error) {
