@@ -66,6 +66,16 @@ test('backups rotate: older ones go, and nothing else does', async () => {
   assert.ok(existsSync(join(backups, 'by-hand', 'backup.json')));
 });
 
+test('a backup stays where older ones seem newer, since the clock was wrong', async () => {
+  const folder = join(root, 'future');
+  const name = 'granary-29990101T000000Z';
+  mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, name, 'backup.json'), JSON.stringify({ version: '0', shards: 2, takenAtMs: 1 }));
+  const { removed, path } = await granaryJson(here('backup', '--to', folder, '--keep', '1'));
+  assert.deepEqual(removed, [name]);
+  assert.deepEqual(readdirSync(folder), [String(path).split('/').at(-1)]);
+});
+
 test('a backup that fails removes none', async () => {
   const folder = join(root, 'full');
   mkdirSync(join(folder, 'granary-20200101T000000Z'), { recursive: true });

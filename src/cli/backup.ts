@@ -1,6 +1,6 @@
 // `granary backup DIR`: copies the whole deployment while the server runs.
 import { readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { execOnDeployment } from './deployment.ts';
 import { Failure, usage } from './failure.ts';
@@ -45,7 +45,8 @@ async function backup(directory: string | undefined, options: BackupOptions): Pr
     },
     { isLong: true },
   );
-  const removed = options.to === undefined || keep === undefined ? [] : removeOldest(resolve(options.to), keep);
+  const removed =
+    options.to === undefined || keep === undefined ? [] : removeOldest(resolve(options.to), keep, basename(path));
   if (options.json) return printJson(options.to === undefined ? answer : { ...answer, removed });
   const took = duration(performance.now() - startedMs);
   printLine(`${bytes(Number(answer['bytes']))} of ${counted(Number(answer['shards']), 'shard')} in ${path} (${took})`);

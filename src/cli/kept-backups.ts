@@ -19,11 +19,12 @@ export function backupsIn(folder: string): readonly string[] {
     .sort();
 }
 
-/** Removes the oldest backups beyond `keep`, at least 1. Returns their names. */
-export function removeOldest(folder: string, keep: number): readonly string[] {
+/** Removes the oldest backups beyond `keep`, at least 1, but never `newest`: a clock that was wrong may have named others later. Returns their names. */
+export function removeOldest(folder: string, keep: number, newest: string): readonly string[] {
   for (const name of readdirSync(folder))
     if (REMOVED.test(name)) rmSync(join(folder, name), { recursive: true, force: true });
-  const old = backupsIn(folder).slice(0, -keep);
+  const others = backupsIn(folder).filter((name) => name !== newest);
+  const old = others.slice(0, Math.max(0, others.length - (keep - 1)));
   for (const name of old) {
     // A removal that is cut off must not leave a folder that looks like a backup.
     const removed = join(folder, `${name}.removed`);

@@ -58,6 +58,15 @@ test('the staged deployment replaces the existing one', (t) => {
   assertRestored(data);
 });
 
+test('a deployment that was moved into a database and is replaced can be opened again', (t) => {
+  const data = prepared(temporaryDirectory(t));
+  write(data, { 'moved.json': '{}' });
+  assert.throws(() => openLayout(data, undefined, 8), { code: 'STO-E001' });
+  markWhole(data);
+  takePlace(data);
+  assertRestored(data);
+});
+
 test('interrupted at any point it refuses a server, and continues when it is called again', (t) => {
   for (const moved of [[], ['control'], ['control', 'shard-0'], ['control', 'keys', 'shard-0', 'layout.json']]) {
     const data = prepared(temporaryDirectory(t));

@@ -13,7 +13,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isFileError, makeFolder, replaceFile, syncDirectory } from '../../engine/base/durable-file.ts';
-import { LAYOUT_FILE, openLayout, RESTORE_FOLDER, RESTORE_READY_FILE } from '../../server/data-directory.ts';
+import {
+  LAYOUT_FILE,
+  MOVED_FILE,
+  openLayout,
+  RESTORE_FOLDER,
+  RESTORE_READY_FILE,
+} from '../../server/data-directory.ts';
 import { LOCK_FILE } from '../../server/directory-lock.ts';
 import { writeAheadFolder } from '../../server/write-ahead.ts';
 import { Failure } from '../failure.ts';
@@ -79,6 +85,8 @@ export function takePlace(dataDirectory: string): void {
   // The layout moves last: as long as it is staged, the move is incomplete.
   if (existsSync(layout)) {
     const { shards } = openLayout(staging, undefined, 0);
+    // The restored deployment is the directory's own, whatever was moved into a database before.
+    rmSync(join(dataDirectory, MOVED_FILE), { force: true });
     // Appends of the old deployment, which must not reach the logs of the restored one.
     rmSync(writeAheadFolder(dataDirectory), { recursive: true, force: true });
     removeShardsFrom(shards, dataDirectory);
