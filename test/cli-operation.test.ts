@@ -7,7 +7,7 @@ import { before, test } from 'node:test';
 import { granary, granaryJson } from './support/cli.ts';
 import { granary as inThread } from './support/command-thread.ts';
 import { memoryFolder } from './support/memory-files.ts';
-import { ON_POSTGRES } from './support/store.ts';
+import { MASTER, ON_POSTGRES } from './support/store.ts';
 
 const root = memoryFolder();
 process.on('exit', () => rmSync(root, { recursive: true, force: true }));
@@ -113,6 +113,35 @@ test('a restore on trial reads a backup, and changes nothing', async () => {
 
 /** In a run on PostgreSQL the keys lie in a database. */
 const NO_KEY_FILES = ON_POSTGRES ? 'there are no key files' : undefined;
+
+test('the doctor tries a backup with the master key of --master-key-file, as a server takes it', {
+  skip: NO_KEY_FILES,
+}, async () => {
+  const apart = join(root, 'apart');
+  const file = join(root, 'master.key');
+  writeFileSync(file, MASTER, { mode: 0o600 });
+  const env = { GRANARY_MASTER_KEY_FILE: file };
+  const words = ['--data-dir', apart];
+  for (const made of [
+    ['import', join(root, 'one.jsonl'), '--memory', 'default'],
+    ['backup', join(root, 'apart-backup')],
+  ])
+    assert.equal((await granary([...made, ...words], { env })).code, 0);
+  const tried = ['doctor', '--backup', join(root, 'apart-backup'), ...words, ...PORTS];
+  const { findings } = await granaryJson([...tried, '--master-key-file', file]);
+  const of = (check: string) => (findings as readonly Finding[]).filter((one) => one.check === check);
+  assert.deepEqual([...states(of('keys')), ...states(of('backup'))], ['ok', 'ok'], JSON.stringify(findings));
+  assert.match(of('backup')[0]?.message ?? '', /can be restored: 1 grain, no problem found/);
+  // The variables of a node with a model of its own say nothing of the restored copy.
+  const node = { GRANARY_STORE: 'postgres://nobody@127.0.0.1:1/none', GRANARY_NODE_LISTEN: '127.0.0.1:0' };
+  const model = { GRANARY_EMBEDDER: 'onnx', GRANARY_EMBEDDER_MODEL: 'mine' };
+  for (const more of [node, model]) {
+    const ran = await granary(['restore', tried[2]!, '--dry-run', ...words], { env: { ...env, ...more } });
+    assert.equal(ran.code, 0, ran.stderr);
+  }
+  const without = await granaryJson(tried, 1);
+  assert.match(JSON.stringify(without['findings']), /cannot be restored: AUT-E003.*give --master-key-file/);
+});
 
 test('the doctor finds nothing to mend in a new deployment, and says where its key lies', {
   skip: NO_KEY_FILES,

@@ -11,8 +11,8 @@ export interface OwnServerOptions {
   readonly isLong: boolean;
   /** Computes vectors, as a server that serves. */
   readonly isLongLived: boolean;
-  /** Does not look at GRANARY_STORE. */
-  readonly withoutStore: boolean;
+  /** The variables that a server would read. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Lock of the data directory. The server releases it on close. */
   readonly lock: DirectoryLock;
 }
@@ -20,12 +20,12 @@ export interface OwnServerOptions {
 /** Opens a data directory. Rejects with EngineError. */
 export function openOwnServer(
   dataDirectory: string,
-  { isLong, isLongLived, withoutStore, ...options }: OwnServerOptions,
+  { isLong, isLongLived, env, ...options }: OwnServerOptions,
 ): Promise<RunningServer> {
   // The environment may hold the master key, which is needed. Its listen and TLS settings do not apply here.
-  const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...others } = process.env;
-  const { GRANARY_STORE: _store, GRANARY_KEY_STORE: _keyStore, ...unstored } = others;
-  const environment = withoutStore ? unstored : others;
+  const { GRANARY_TLS_CERT: _cert, GRANARY_TLS_KEY: _key, GRANARY_AUTH: _auth, ...listening } = env;
+  // The name of a model is refused beside another embedder.
+  const { GRANARY_EMBEDDER_MODEL: _model, ...modelless } = listening;
   const flags = {
     dataDir: dataDirectory,
     host: '127.0.0.1',
@@ -37,5 +37,5 @@ export function openOwnServer(
     rateLimit: 0,
     workers: isLong ? undefined : 0,
   };
-  return startServer(readConfig(flags, environment), { ...options, sendsWebhooks: false });
+  return startServer(readConfig(flags, isLongLived ? listening : modelless), { ...options, sendsWebhooks: false });
 }

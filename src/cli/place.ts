@@ -29,8 +29,8 @@ export interface ConnectOptions {
   readonly isLong?: boolean | undefined;
   /** The work goes on as long as its caller wants. A server opened for it computes vectors. */
   readonly isLongLived?: boolean | undefined;
-  /** The data are in the directory, whatever the environment says of a store. */
-  readonly withoutStore?: boolean | undefined;
+  /** The variables of a server opened for the work; default: those of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** The work asks about a running server: this process opens no data directory. */
   readonly mustRun?: boolean | undefined;
 }
@@ -132,7 +132,7 @@ function isOwnAddress(host: string): boolean {
 
 async function ownServer(options: ServerOptions, connect: ConnectOptions, lock: DirectoryLock): Promise<Place> {
   const { dataDir } = options;
-  const { repeats, isLong, isLongLived, withoutStore } = connect;
+  const { repeats, isLong, isLongLived, env = process.env } = connect;
   try {
     // An interrupted first start leaves only a lock file.
     if (connect.mayCreate !== true && !hasData(dataDir, connect))
@@ -145,7 +145,7 @@ async function ownServer(options: ServerOptions, connect: ConnectOptions, lock: 
       repeats: repeats === true,
       isLong: isLong === true,
       isLongLived: isLongLived === true,
-      withoutStore: withoutStore === true,
+      env,
       lock,
     });
     if (server.firstKey !== undefined) printNote(`Created a new data directory: ${dataDir}`);
@@ -159,9 +159,10 @@ async function ownServer(options: ServerOptions, connect: ConnectOptions, lock: 
 }
 
 /** True when a server opened here has data: its own, or those of a store. */
-function hasData(dataDir: string, { withoutStore }: ConnectOptions): boolean {
-  const store = withoutStore === true ? undefined : process.env['GRANARY_STORE'];
-  return store !== undefined || ['layout.json', 'node.json'].some((name) => existsSync(join(dataDir, name)));
+function hasData(dataDir: string, { env = process.env }: ConnectOptions): boolean {
+  return (
+    env['GRANARY_STORE'] !== undefined || ['layout.json', 'node.json'].some((name) => existsSync(join(dataDir, name)))
+  );
 }
 
 function bootstrapKey(directory: string): string | undefined {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../../engine/base/clock.ts';
-import { readConfig } from '../../server/config.ts';
+import { type Config, readConfig } from '../../server/config.ts';
 import { EXIT } from '../exit-codes.ts';
 import { failureOf } from '../failure.ts';
 import { backupsIn } from '../kept-backups.ts';
@@ -23,7 +23,7 @@ export async function doctor({ backup, json, flags, env }: DoctorOptions): Promi
   const config = readConfig(flags, env);
   const findings = [
     ...(await checksOf(config, systemClock.nowMs())),
-    await backupFinding(backup, { dataDir: config.dataDir, env }),
+    await backupFinding(backup, { dataDir: config.dataDir, env: { ...env, ...masterKeyFileOf(config) } }),
   ];
   const count = (state: Finding['state']): number => findings.filter((one) => one.state === state).length;
   if (count('fail') > 0) process.exitCode = EXIT.failed;
@@ -33,6 +33,11 @@ export async function doctor({ backup, json, flags, env }: DoctorOptions): Promi
     if (action !== '') printLine(`      ${printable(action)}`);
   }
   printLine(`${count('fail')} to mend, ${count('warn')} to look at.`);
+}
+
+/** A server opened for a command reads only variables. */
+function masterKeyFileOf({ masterKeyFile }: Config): Readonly<Record<string, string>> {
+  return masterKeyFile === undefined ? {} : { GRANARY_MASTER_KEY_FILE: masterKeyFile };
 }
 
 type Place = { readonly dataDir: string; readonly env: DoctorOptions['env'] };

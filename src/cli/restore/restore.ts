@@ -70,7 +70,7 @@ export async function stage(directory: string, options: StageOptions): Promise<R
   const master = join(masterFrom, 'keys', 'master.key');
   const staged = join(staging, 'keys', 'master.key');
   if (!existsSync(staged) && existsSync(master)) copyDurably(master, staged);
-  const { GRANARY_STORE: _, GRANARY_KEY_STORE: _keys, ...own } = env;
+  const own = withoutStore(env);
   const config = readConfig({ dataDir }, own);
   const removed = await removedSinceBackup(staging, dataDir, { config, force: force === true });
   const { withConnection } = await import('../connection.ts');
@@ -79,9 +79,16 @@ export async function stage(directory: string, options: StageOptions): Promise<R
     await look?.(connection);
     await apply(connection, removed);
   };
-  const how = { repeats: true, isLong: true, withoutStore: true };
+  const how = { repeats: true, isLong: true, env: own };
   await withConnection({ dataDir: staging, apiKey: removed.key.raw }, work, how);
   return removed;
+}
+
+/** The staged data are in a directory, whatever the variables say of a store and its nodes. */
+function withoutStore(env: RestoreOptions['env']): RestoreOptions['env'] {
+  const { GRANARY_STORE: _, GRANARY_KEY_STORE: _keys, ...others } = env;
+  const { GRANARY_NODE_LISTEN: _node, GRANARY_ADVERTISE: _address, ...own } = others;
+  return own;
 }
 
 /** Repeats the original removal calls, so audit entries and indexes follow. */
