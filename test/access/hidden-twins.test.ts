@@ -107,6 +107,8 @@ const QUESTIONS: Readonly<Record<string, readonly Question[]>> = {
     get('/grains?limit=3'),
     ...SECRETS.flatMap((name) => [get(`/grains?subject=${name}`), get(`/grains?object=${name}%20tea%201`)]),
     exec('restrictions', {}),
+    get('/graph/edges'),
+    ...['Ada', ...COMMON, ...SECRETS].map((name) => get(`/graph?start=${name}&direction=both`)),
   ],
   CAL: SECRETS.flatMap((name) => [
     cal(`RECALL beliefs LIKE "${name}" WITH score_breakdown, explanation`),

@@ -64,6 +64,7 @@ export async function addBelief(
     readonly user_id?: string;
     readonly namespace?: string;
     readonly created_at?: number;
+    readonly expires_at?: number;
   },
 ): Promise<string> {
   const item = { grainType: 'belief', fields: { relation: 'says', ...fields }, sync: false };

@@ -62,8 +62,9 @@ function edgeFilter(
   if (direction === 'out') return at('subject');
   if (direction === 'in') return at('object');
   const [out, into] = [at('subject'), at('object')];
-  // The tests of both are those of the caller's view alone.
-  return { docs: union(out.docs ?? NOTHING, into.docs ?? NOTHING), test: out.test };
+  const [from, to] = [out.docs ?? NOTHING, into.docs ?? NOTHING];
+  // Where both have docs, their tests are the same. A filter without docs tests nothing.
+  return { docs: union(from, to), test: from.length > 0 ? out.test : into.test };
 }
 
 /** Undefined for a grain without one of the ends. */
