@@ -4,7 +4,7 @@
 import { VOCABULARY_WORDS_MAX } from '../../base/limits.ts';
 import type { AlikeWords } from '../../calls/recall.ts';
 import type { Analyzer } from '../../index/text/analyze.ts';
-import { frequencyAmong } from '../../index/text/search.ts';
+import { frequencyAmong, removedDocsOf } from '../../index/text/search.ts';
 import type { SearchPart } from '../../index/text/search-part.ts';
 import { Vocabulary } from '../../index/text/vocabulary.ts';
 
@@ -17,7 +17,10 @@ const NEAREST_MAX = 48;
 const LETTERS_APART_MAX = 6;
 const CHARS_APART_MAX = 6;
 
-/** Similar words for each word, in input order. A bound caller gets only words from grains within its binding. */
+/**
+ * Similar words for each word, in input order: words of live grains alone. A bound caller gets only words from grains
+ * within its binding.
+ */
 export function alikeWords(
   parts: readonly SearchPart[],
   analyzer: Analyzer,
@@ -39,7 +42,8 @@ export function alikeWords(
   if (nearest.length > 0)
     for (const { part, word, frequency } of wordsOf(parts)) {
       const letters = lettersOf(word);
-      for (const near of nearest) near.look(word, letters, () => (isBound(part) ? frequencyIn(part, word) : frequency));
+      for (const near of nearest)
+        near.look(word, letters, () => (countsAll(part) ? frequency : frequencyIn(part, word)));
     }
   const found = new Map([...sought].map(([term, near]) => [term, near.meant(analyzer, limit)]));
   return {
@@ -50,7 +54,7 @@ export function alikeWords(
 interface Word {
   readonly part: SearchPart;
   readonly word: string;
-  /** Number of docs in the part with this word, visible or not. */
+  /** Number of docs in the part with this word, visible or not, removed or not. */
   readonly frequency: number;
 }
 
@@ -63,16 +67,15 @@ function* wordsOf(parts: readonly SearchPart[]): Iterable<Word> {
     }
 }
 
-function isBound({ counted }: SearchPart): boolean {
-  return counted !== undefined;
+/** True if the caller sees every doc of the part. The words of removed docs stay in it until a merge. */
+function countsAll(part: SearchPart): boolean {
+  return part.counted === undefined && removedDocsOf(part).length === 0;
 }
 
-const NONE = new Uint32Array(0);
-
-/** Number of docs in a part with a term; counts only the caller's docs if it does not see all. */
+/** Number of live docs in a part with a term; counts only the caller's docs if it does not see all. */
 function frequencyIn(part: SearchPart, term: string): number {
   const postings = part.text.postings(term);
-  return postings === undefined ? 0 : frequencyAmong(postings, part, NONE);
+  return postings === undefined ? 0 : frequencyAmong(postings, part, removedDocsOf(part));
 }
 
 /** Preselects the words that share most letters with a given one, at a few nanoseconds a word. */
