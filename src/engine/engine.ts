@@ -237,7 +237,7 @@ export class Engine {
     if (this.#fatal !== undefined) return false;
     if (this.#care?.run(this.store) !== true) this.#repairs.run();
     // If the disk rejects the entries, they wait for the next attempt.
-    if (this.#queue.trail.isDue(this.store.clock.nowMs())) writeTrail(this.#queue).catch(() => undefined);
+    if (this.#queue.trail.isDue) writeTrail(this.#queue).catch(() => undefined);
     if (!this.store.dueGoals.isEmpty) this.#expireGoals();
     return this.#housekeeper.run(budgetMs);
   }

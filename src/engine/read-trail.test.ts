@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
+import { contextOf, openShard, settingsOf, until } from '../../test/support/shard.ts';
 import { StepClock } from '../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { EngineError } from './base/errors.ts';
@@ -161,6 +161,17 @@ test('reads are recorded with the next group, or after a while with a group of t
   await engine.write('flush', context, {});
   assert.equal((await namesOf(engine)).filter((name) => name === 'memory.read').length, 6);
   assert.equal((await engine.write('verifyAudit', context, {})).valid, true);
+});
+
+test('a clock that is set back does not keep the entries of reads from the log', async (t) => {
+  const { engine, clock } = await setUp(t);
+  const hash = await add(engine, 'tea');
+  const before = engine.store.log.nextSequence;
+  engine.read('get', context, { hash });
+  // Within the hour: a new one has work that writes.
+  clock.set(clock.now - 300_000);
+  clock.step(READ_TRAIL_MS);
+  await until(engine, () => engine.store.log.nextSequence > before);
 });
 
 test('a reader of the trail waits for the entries of earlier reads, and of no later ones', async (t) => {

@@ -1,6 +1,7 @@
 // The trail of reads: audit entries and recall records. A read does not wait for the disk. Its entries collect here and
 // are written with the next group of writes, or shortly after in a group of their own.
 import { randomBytes, randomInt } from 'node:crypto';
+import { steadyMs } from '../base/clock.ts';
 import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
 import { READ_TRAIL_GROUP, READ_TRAIL_MAX, READ_TRAIL_MS } from '../base/limits.ts';
@@ -48,6 +49,7 @@ const NONCES = 2 ** 40;
 export class ReadTrail {
   readonly #store: Store;
   #left: Left[] = [];
+  /** A time of `steadyMs`. */
   #oldestMs = 0;
   /** A group that contains some entries is being committed. */
   #isInFlight = false;
@@ -68,8 +70,9 @@ export class ReadTrail {
   }
 
   /** True when the entries should be written now, in a group of their own if there is no other. */
-  isDue(nowMs: number): boolean {
-    return this.#left.length > 0 && (this.#left.length >= READ_TRAIL_GROUP || nowMs - this.#oldestMs >= READ_TRAIL_MS);
+  get isDue(): boolean {
+    const { length } = this.#left;
+    return length >= READ_TRAIL_GROUP || (length > 0 && steadyMs(this.#store.clock) - this.#oldestMs >= READ_TRAIL_MS);
   }
 
   /** Records a read, when the memory's policy has reads audited. */
@@ -154,7 +157,7 @@ export class ReadTrail {
   }
 
   #push(left: Left): void {
-    if (this.#left.length === 0) this.#oldestMs = this.#store.clock.nowMs();
+    if (this.#left.length === 0) this.#oldestMs = steadyMs(this.#store.clock);
     if (this.#left.length >= READ_TRAIL_MAX) {
       this.lost += 1;
       return;
@@ -176,7 +179,7 @@ export class ReadTrail {
       if (draft !== undefined) group.audit(memory, draft, follow);
       else follow?.('');
     }
-    if (this.#left.length > 0) this.#oldestMs = 0;
+    if (this.#left.length > 0) this.#oldestMs = Number.NEGATIVE_INFINITY;
     this.#isInFlight = joined.length > 0;
     group.onPublish(() => {
       this.#isInFlight = false;
@@ -186,7 +189,7 @@ export class ReadTrail {
       this.#left = [...joined, ...this.#left];
       this.lost += Math.max(0, this.#left.length - READ_TRAIL_MAX);
       this.#left.length = Math.min(this.#left.length, READ_TRAIL_MAX);
-      this.#oldestMs = this.#store.clock.nowMs();
+      this.#oldestMs = steadyMs(this.#store.clock);
     };
   }
 

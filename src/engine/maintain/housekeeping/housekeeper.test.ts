@@ -7,7 +7,13 @@ import { contextOf, openShard, settingsOf, until as untilDone } from '../../../.
 import { StepClock } from '../../../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { EngineError } from '../../base/errors.ts';
-import { HOUSEKEEPING_RETRY_MS, TAIL_GRAINS_SEAL, TAIL_GRAINS_SHARED, THREAD_TAIL_GRAINS } from '../../base/limits.ts';
+import {
+  HOUSEKEEPING_RETRY_MS,
+  IDLE_SEAL_MS,
+  TAIL_GRAINS_SEAL,
+  TAIL_GRAINS_SHARED,
+  THREAD_TAIL_GRAINS,
+} from '../../base/limits.ts';
 import type { AddItem } from '../../calls/grain.ts';
 import type { Engine } from '../../engine.ts';
 import type { IndexedGrain } from '../../index/parts/part.ts';
@@ -238,4 +244,27 @@ test('a seal that the disk refuses is reported, harms nothing, and is retried', 
     return sealedSequence === sequence;
   });
   assert.equal(engine.read('get', context, { hash }).hash, hash);
+});
+
+test('a clock that is set back delays no seal, neither of an idle tail nor after an error', async (t) => {
+  const { engine, clock, directory } = await openEngine(t);
+  const isSealed = (): boolean => {
+    const { sealedSequence, sequence } = engine.read('health', context, {});
+    return sealedSequence === sequence;
+  };
+  const setBack = (ms: number): void => {
+    clock.set(clock.now - 3_600_000);
+    clock.step(ms);
+  };
+  await addWords(engine, 'ann');
+  assert.equal(engine.maintain(0), false);
+  setBack(IDLE_SEAL_MS);
+  await until(engine, isSealed);
+  await addWords(engine, 'bob');
+  const segments = join(directory, 'segments');
+  renameSync(segments, `${segments}-away`);
+  await assert.rejects(engine.write('flush', context, {}), { code: 'STO-E001' });
+  renameSync(`${segments}-away`, segments);
+  setBack(IDLE_SEAL_MS + HOUSEKEEPING_RETRY_MS);
+  await until(engine, isSealed);
 });

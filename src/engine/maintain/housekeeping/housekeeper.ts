@@ -2,6 +2,7 @@
 // record statistics points. One job at a time, in slices. One transaction of the write queue puts a job's result in
 // force.
 
+import { steadyMs } from '../../base/clock.ts';
 import { EngineError } from '../../base/errors.ts';
 import {
   HOUSEKEEPING_RETRY_MS,
@@ -62,11 +63,12 @@ export class Housekeeper {
   /** Callers of `pause` take turns: it resolves when the previous one has resumed. */
   #lastPause: Promise<void> = Promise.resolve();
   #endPause: () => void = () => {};
-  /** After a storage error, only work with waiting callers runs before this time. */
+  /** After a storage error, only work with waiting callers runs before this time of `steadyMs`. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
   readonly #onFatal: (error: unknown) => void;
   #stopped = false;
   readonly #waiters: Waiter[] = [];
+  /** A time of `steadyMs`. */
   #lastWriteMs = 0;
   #lastSequence = 0;
   #lastPointHour: number;
@@ -185,7 +187,7 @@ export class Housekeeper {
   #next(): Job | undefined {
     const { index, log, purgePending, dropPending, clock } = this.#store;
     const last = log.nextSequence - 1;
-    const nowMs = clock.nowMs();
+    const nowMs = steadyMs(clock);
     if (last !== this.#lastSequence) {
       this.#lastSequence = last;
       this.#lastWriteMs = nowMs;
@@ -206,8 +208,9 @@ export class Housekeeper {
     for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
     const merge = index.mergeStep();
     if (merge !== undefined) return { name: 'merge', steps: merge };
-    if (hourOf(nowMs) !== this.#lastPointHour) {
-      this.#lastPointHour = hourOf(nowMs);
+    const hour = hourOf(clock.nowMs());
+    if (hour !== this.#lastPointHour) {
+      this.#lastPointHour = hour;
       return { name: 'points', steps: hourly(this.#store, this.#queue) };
     }
     const vectors = this.#store.vectors.work();
@@ -301,7 +304,7 @@ export class Housekeeper {
         this.#onFatal(error);
         return;
       }
-      this.#restUntilMs = this.#store.clock.nowMs() + HOUSEKEEPING_RETRY_MS;
+      this.#restUntilMs = steadyMs(this.#store.clock) + HOUSEKEEPING_RETRY_MS;
     }
     const { counters } = this.#store;
     if (error === undefined && job.name === 'seal') counters.seals += 1;

@@ -1,4 +1,5 @@
 // Rebuilds the segments of a shard from its log after a bad block, or when a damaged memory can be opened again.
+import { steadyMs } from '../../base/clock.ts';
 import { EngineError } from '../../base/errors.ts';
 import { HOUSEKEEPING_RETRY_MS } from '../../base/limits.ts';
 import { damageReason } from '../reports/health.ts';
@@ -11,9 +12,9 @@ export class Repairs {
   readonly #services: RebuildServices;
   readonly #onFatal: (error: unknown) => void;
   readonly #done: string[] = [];
-  /** Earliest time of the next repair, in the clock's ms. */
+  /** Earliest time of the next repair, a time of `steadyMs`. */
   #repairAtMs = Number.NEGATIVE_INFINITY;
-  /** Earliest time to try unopenable memories again, in the clock's ms. */
+  /** Earliest time to try unopenable memories again, a time of `steadyMs`. */
   #askAtMs = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
 
@@ -41,7 +42,7 @@ export class Repairs {
   #hasRepairable(): boolean {
     const { store } = this.#services;
     if (store.damage.size === 0) return false;
-    const nowMs = store.clock.nowMs();
+    const nowMs = steadyMs(store.clock);
     if (nowMs < Math.max(this.#askAtMs, this.#repairAtMs)) return false;
     if (store.repairable().length > 0) return true;
     this.#askAtMs = nowMs + HOUSEKEEPING_RETRY_MS;
@@ -51,7 +52,7 @@ export class Repairs {
   /** Rebuilds the segments, unless a rebuild is running or has just failed. */
   #repair(): void {
     const { store } = this.#services;
-    if (store.clock.nowMs() < this.#repairAtMs || store.log.poisoned !== undefined) return;
+    if (steadyMs(store.clock) < this.#repairAtMs || store.log.poisoned !== undefined) return;
     this.#repairAtMs = Number.POSITIVE_INFINITY;
     const problems = [...store.index.problems, ...store.repairable().map((memory) => damageReason(store, memory))];
     this.#running = rebuild(this.#services, 0).then(
@@ -62,7 +63,7 @@ export class Repairs {
       },
       (error: unknown) => {
         // The disk may accept the rebuild later.
-        this.#repairAtMs = store.clock.nowMs() + HOUSEKEEPING_RETRY_MS;
+        this.#repairAtMs = steadyMs(store.clock) + HOUSEKEEPING_RETRY_MS;
         if (!(error instanceof EngineError)) this.#onFatal(error);
       },
     );
