@@ -253,6 +253,23 @@ test('a grain is gone from every read as soon as its time ends, and its space is
   assert.deepEqual([after.namespaces.length, after.lastEnforcedMs], [1, shard.nowMs]);
 });
 
+test('the newest grain of a subject and relation that has not outlived the policy takes the numbers', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ overrides: { 'retention.by_namespace': { acme: 1 }, 'retention.by_type': { belief: 30 } } });
+  const kept = await shard.add({ object: 'tea', visits: 1 });
+  shard.nowMs += 1_000;
+  await shard.add({ object: 'rum', visits: 10, namespace: 'acme/prod' });
+  shard.nowMs += 2 * DAY_MS;
+  const target = { subject: 'ann', relation: 'likes' };
+  const count = () => shard.engine.write('accumulate', context, { target, deltas: { visits: 1 }, set: {} });
+  const first = await count();
+  assert.deepEqual([first.oldHash, first.fields['visits']], [kept, 2]);
+  await shard.engine.write('flush', context, {});
+  assert.equal((await count()).fields['visits'], 3);
+  shard.nowMs += 31 * DAY_MS;
+  await refused('MEM-E001', count);
+});
+
 test('expired grains of a restricted user are kept, hidden, until the restriction is lifted', async (t) => {
   const shard = await opened(t);
   await shard.policy({ addPolicies: ['retention_30d'] });

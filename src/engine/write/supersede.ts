@@ -5,6 +5,7 @@ import { EngineError } from '../base/errors.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { Accumulated } from '../calls/grain.ts';
+import { keepsForever } from '../govern/policy/retention.ts';
 import type { JsonObject, JsonValue } from '../grain/api/json-value.ts';
 import { accumulateFields, supersedeFields } from '../grain/api/merge.ts';
 import { toApi } from '../grain/api/output.ts';
@@ -13,7 +14,7 @@ import { intersect } from '../index/docs/docset.ts';
 import { type Ordinal, pairKey } from '../index/parts/part.ts';
 import { whyGone } from '../store/gone.ts';
 import type { Memory } from '../store/memory.ts';
-import { refuseRead } from '../store/readable.ts';
+import { hasExpired, refuseRead } from '../store/readable.ts';
 import type { StoredGrain } from '../store/stored-grain.ts';
 import { viewedDocs } from '../store/viewed-docs.ts';
 import { bindingOf, isViewed, isWithin } from '../store/within.ts';
@@ -164,26 +165,32 @@ function newestCurrent(
   const relation = tripleForm(target.relation);
   const pair = pairKey(subject, relation);
   const { store } = group;
+  const mayOutlive = !keepsForever(memory.governed.rules);
   let newest: { ordinal: Ordinal; createdAtMs: number; address?: string | undefined } | undefined;
   const consider = (ordinal: Ordinal, createdAtMs: number, expiresAtMs = Number.NaN, planned?: string): void => {
-    if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal) || expiresAtMs <= group.nowMs) return;
     if (newest !== undefined && createdAtMs < newest.createdAtMs) return;
+    if (store.index.removed.get(ordinal) || group.isSuperseded(memory, ordinal) || expiresAtMs <= group.nowMs) return;
+    let address = planned;
     if (newest?.createdAtMs === createdAtMs) {
       newest.address ??= store.addressAt(newest.ordinal) ?? '';
-      const address = planned ?? store.addressAt(ordinal) ?? '';
-      if (address < newest.address) newest = { ordinal, createdAtMs, address };
-    } else newest = { ordinal, createdAtMs, address: planned };
+      address ??= store.addressAt(ordinal) ?? '';
+      if (address >= newest.address) return;
+    }
+    if (mayOutlive && hasOutlived(group, memory, ordinal)) return;
+    newest = { ordinal, createdAtMs, address };
   };
   const { namespace, userId } = context;
   const binding = bindingOf(memory, context);
-  for (const part of store.parts(memory.number)) {
+  // The newest first: hardly any other is opened.
+  for (const part of store.parts(memory.number).toReversed()) {
     const lists: Uint32Array[] = [part.facet('pair', pair) ?? NOTHING];
     for (const name of [namespace, target.namespace])
       if (name !== undefined) lists.push(part.facet('namespace', name) ?? NOTHING);
     if (userId !== undefined) lists.push(part.facet('user', userId) ?? NOTHING);
     const expires = part.numbers('expiresAtMs');
     if (binding.view !== undefined) lists.push(viewedDocs(part, binding.view));
-    for (const doc of intersect(lists)) consider(part.ordinals[doc]!, part.createdAtMs[doc]!, expires?.[doc]);
+    for (const doc of intersect(lists).toReversed())
+      consider(part.ordinals[doc]!, part.createdAtMs[doc]!, expires?.[doc]);
   }
   for (const { ordinal, prepared } of group.peek(memory)?.grainsWith(subject, relation) ?? []) {
     const { indexed, address } = prepared;
@@ -192,6 +199,12 @@ function newestCurrent(
       consider(ordinal, indexed.createdAtMs, indexed.numbers.expiresAtMs, address);
   }
   return newest?.ordinal;
+}
+
+/** True for a grain that has outlived the times to live of the memory's policy. */
+function hasOutlived(group: Group, memory: Memory, ordinal: Ordinal): boolean {
+  const stored = group.read(memory, ordinal);
+  return stored !== undefined && hasExpired(memory, stored.grain, group.nowMs);
 }
 
 const NOTHING = new Uint32Array(0);
