@@ -16,6 +16,8 @@ export class WalFile {
   readonly path: string;
   readonly #directory: string;
   #descriptor: number | undefined;
+  /** True once the file's name in its directory is durable. */
+  #isNamed = false;
   /** Bytes that are allocated. A write below this changes no metadata of the file, so its sync is cheaper. */
   #allocated = 0;
   /** Bytes from the start that may hold old content. */
@@ -34,17 +36,12 @@ export class WalFile {
     return this.#position;
   }
 
-  /**
-   * Makes the file's name and its first `bytes` durable, so that the writes that follow need not. Rejects with the file
-   * system's error.
-   */
+  /** Makes the first `bytes` durable, so that the writes that follow need not. Rejects with the file system's error. */
   async allocate(bytes: number): Promise<void> {
     if (this.#allocated >= bytes) return;
-    const isNew = this.#descriptor === undefined;
     const start = Math.max(this.#allocated, this.#dirty);
     for (let at = start; at < bytes; at += ZEROS.length)
       await this.#writeAll([ZEROS.subarray(0, Math.min(ZEROS.length, bytes - at))], at);
-    if (isNew) syncDirectory(this.#directory);
     this.#allocated = Math.max(start, bytes);
   }
 
@@ -106,8 +103,11 @@ export class WalFile {
     return at;
   }
 
+  /** Makes the file's name durable first: no write counts as durable before. */
   #open(): number {
     this.#descriptor ??= openSync(this.path, FLAGS, 0o600);
+    if (!this.#isNamed) syncDirectory(this.#directory);
+    this.#isNamed = true;
     return this.#descriptor;
   }
 
