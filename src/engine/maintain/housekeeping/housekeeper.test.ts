@@ -1,9 +1,9 @@
 // Housekeeping among writes: collisions at every step, and the effects of a disk that refuses.
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { contextOf, openShard, settingsOf, until as untilDone } from '../../../../test/support/shard.ts';
+import { codeOf, contextOf, openShard, settingsOf, until as untilDone } from '../../../../test/support/shard.ts';
 import { StepClock } from '../../../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { EngineError } from '../../base/errors.ts';
@@ -85,6 +85,37 @@ test('an erasure at any step of the purge of another leaves no key, no word and 
     assert.deepEqual((await engine.write('verify', context, {})).findings, []);
   }
   assert.ok(met > 2, 'the erasures met purges');
+});
+
+test('the grains of a bad block that a purge meets come back', async (t) => {
+  for (const share of [0.15, 0.25, 0.5, 0.75]) {
+    const root = temporaryDirectory(t);
+    const before = await openShard(root);
+    await before.write('attachMemory', context, { settings: settingsOf(1) });
+    for (const user of ['ann', 'cem']) await addWords(before, user);
+    // Enough for several blocks: the erasure reads few of them, and the purge all.
+    const items = Array.from({ length: 900 }, (_, i) => belief(`bob-${i}`, `a${i} b${i} c${i} d${i}`, 'bob'));
+    await before.write('addBatch', context, { items });
+    await before.close();
+    const segments = join(root, 'shard-0', 'segments');
+    const path = join(segments, readdirSync(segments)[0]!);
+    const bytes = readFileSync(path);
+    bytes[Math.floor(bytes.length * share)]! ^= 0x10;
+    writeFileSync(path, bytes);
+    const engine = await openShard(root);
+    t.after(() => engine.close());
+    const erased = await codeOf(() => engine.write('eraseUser', context, { userId: 'ann' }));
+    // A job and its commit take one turn of a quick disk: nothing looks at the shard's damage in between.
+    for (let i = 0; i < 3; i++) {
+      engine.maintain(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await until(engine, () => isPurged(engine) && !engine.store.isDamaged(1));
+    const found = (query: string): number =>
+      engine.read('recall', context, { query, filter: {}, structural: false, limit: 50, candidateLimit: 250 }).hits
+        .length;
+    assert.deepEqual([found('cem'), found('ann')], [20, erased === undefined ? 0 : 20], `a flip at ${share}`);
+  }
 });
 
 test('a caller who waits for a seal takes no turns of the event loop while the seal is committed', async (t) => {

@@ -354,7 +354,10 @@ function* hourly(store: Store, queue: WriteQueue): Sliced<SegmentChange | undefi
 
 function* purgeAll(store: Store, memory: number): Sliced<SegmentChange | undefined> {
   yield* store.vectors.purge(memory);
-  return yield* store.index.purge(memory);
+  const change = yield* store.index.purge(memory);
+  // The chunk of a bad block that it met is out of force with the change, and nothing else would know that grains are missing.
+  if (store.index.isDamaged(memory)) store.damage.note(memory, 'a purge met a bad block of a segment');
+  return change;
 }
 
 /** For work without a change of the log's state: vectors have a list of their own. */
