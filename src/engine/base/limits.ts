@@ -1025,7 +1025,7 @@ export const KEY_BUCKETS_CACHED_MAX = 64;
 export const KEYS_STAGED_MAX = 65_536;
 /** Problems that one verification of a store lists. More are only counted. */
 export const FINDINGS_MAX = 1_000;
-/** Records, removals and state changes of one append. */
+/** Records, replacements and state entries that one append writes. It removes any number. */
 export const APPEND_ITEMS_MAX = 250_000;
 /** Blobs that one group re-seals after a rotation, and their bytes without the last blob. */
 export const RESEAL_RECORDS_MAX = 256;

@@ -8,7 +8,12 @@ const ASCII = /^[\x20-\x7e]+$/;
 /** `next`: the sequence number that the first record will get. */
 export function checkAppend(append: Append, next: Sequence): void {
   const { records, replacements = [], removals = [], state = [], keySlots = [] } = append;
-  assert(itemsOf(append) <= APPEND_ITEMS_MAX, 'an append is a bounded group');
+  // Removals are bounded by the log's own records: an erasure removes everything of a person at once.
+  const written = state.reduce((sum, [, value]) => (value === null ? sum : sum + 1), 0);
+  assert(
+    records.length + replacements.length + keySlots.length + written <= APPEND_ITEMS_MAX,
+    'an append is a bounded group',
+  );
   // By their places: an iterator makes an object for each.
   for (let i = 0; i < records.length; i++) assert(records[i] instanceof Uint8Array, 'a record is bytes');
   for (const [sequence, bytes] of replacements)
@@ -26,10 +31,6 @@ export function checkAppend(append: Append, next: Sequence): void {
     assert(Number.isInteger(id) && id > 0 && slot instanceof Uint8Array, 'a slot of a key is bytes');
 }
 
-export function isNothing(append: Append): boolean {
-  return itemsOf(append) === 0;
-}
-
-function itemsOf({ records, replacements = [], removals = [], state = [], keySlots = [] }: Append): number {
-  return records.length + replacements.length + removals.length + state.length + keySlots.length;
+export function isNothing({ records, replacements = [], removals = [], state = [], keySlots = [] }: Append): boolean {
+  return records.length + replacements.length + removals.length + state.length + keySlots.length === 0;
 }
