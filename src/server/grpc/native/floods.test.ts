@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { after, suite, test } from 'node:test';
 import {
+  GRPC_CONNECTION_WINDOW_BYTES,
   GRPC_IDLE_FRAMES_AT_ONCE,
   GRPC_RESETS_AT_ONCE,
   GRPC_SETTINGS_MAX,
@@ -167,6 +168,23 @@ suite('floods', () => {
     );
     assert.equal(bytes, 50 * (LARGE.length + 5));
     server.close();
+  });
+
+  test('requests that are longer than they say give their bytes back to the window of the connection', async () => {
+    const { port } = await startFront(never);
+    const connection = await opened(port);
+    const data = Buffer.alloc(16_384);
+    // Updates of the connection's window come for half of it.
+    const calls = GRPC_CONNECTION_WINDOW_BYTES / 2 / data.length + 1;
+    for (let at = 0; at < calls; at++) {
+      const stream = 2 * at + 1;
+      connection.send(callOn(stream, [...CALL, 'content-length', '1']), h2(FRAME.DATA, 0, stream, data));
+    }
+    await connection.frame(({ type, stream }) => type === FRAME.RST_STREAM && stream === 2 * calls - 1);
+    assert.equal(connection.goneWith, undefined);
+    const grown = connection.frames.filter(({ type, stream }) => type === FRAME.WINDOW_UPDATE && stream === 0);
+    // The first one belongs to the greeting.
+    assert.equal(grown.length, 2);
   });
 
   test('a client that makes calls may send many pings and window updates', async () => {

@@ -153,9 +153,12 @@ export class NativeStream implements CallStream, WaitingStream {
   received(piece: Buffer, windowBytes: number): Code | undefined {
     this.receiveWindow -= windowBytes;
     this.receivedBytes += piece.length;
-    const { contentLength } = this.head;
-    if (this.receiveWindow < 0) return CODE.FLOW_CONTROL_ERROR;
-    if (contentLength !== undefined && this.receivedBytes > contentLength) return CODE.PROTOCOL_ERROR;
+    const error = this.receiveWindow < 0 ? CODE.FLOW_CONTROL_ERROR : this.isTooLong ? CODE.PROTOCOL_ERROR : undefined;
+    if (error !== undefined) {
+      // Nobody takes these bytes, and the connection's window is for all streams.
+      this.carrier.consumed(windowBytes);
+      return error;
+    }
     if (this.isPaused) this.held.push({ piece, windowBytes });
     else this.deliver(piece, windowBytes);
     return undefined;
@@ -213,6 +216,11 @@ export class NativeStream implements CallStream, WaitingStream {
     for (const { reject } of this.wakers.splice(0)) reject(new RequestAborted());
     this.call?.closed();
     this.call = undefined;
+  }
+
+  private get isTooLong(): boolean {
+    const { contentLength } = this.head;
+    return contentLength !== undefined && this.receivedBytes > contentLength;
   }
 
   private finishRequest(): void {
