@@ -178,7 +178,8 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
 
   protected inflated({ bytes, isCompressed }: Message, bytesMax: number): Promise<Buffer> {
     if (!isCompressed) return Promise.resolve(bytes);
-    return this.connection.shared.inflation.inflate(bytes, this.stream.head.first('grpc-encoding'), bytesMax);
+    const { inflation } = this.connection.shared;
+    return inflation.inflate(bytes, this.stream.head.first('grpc-encoding'), bytesMax, () => this.isOver);
   }
 
   /** Sends a message; more may follow. */

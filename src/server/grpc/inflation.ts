@@ -3,6 +3,7 @@
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import { GRPC_INFLATIONS_MAX } from '../../engine/base/limits.ts';
+import { RequestAborted } from '../http/listener.ts';
 import { GRPC_STATUS } from '../status.ts';
 import { tooLong } from './message-reader.ts';
 import { ProtocolError } from './trailers.ts';
@@ -14,21 +15,23 @@ const INFLATERS = { gzip: promisify(gunzip), deflate: promisify(inflate) };
 
 export class Inflation {
   private running = 0;
-  /** Waiting messages, bounded by the number of streams. */
+  /** Waiting messages. Those of calls that are over wait until their turn, and then take no time. */
   private readonly waiting: (() => void)[] = [];
 
   /**
-   * Rejects with ProtocolError for bytes that are not in that encoding, and with LIM-E003 when they inflate beyond the
-   * limit.
+   * Rejects with ProtocolError for bytes that are not in that encoding, with LIM-E003 when they inflate beyond the limit,
+   * and with RequestAborted when `isOver` says, at the message's turn, that nobody waits for it.
    */
-  async inflate(bytes: Buffer, encoding: string | undefined, bytesMax: number): Promise<Buffer> {
+  async inflate(bytes: Buffer, encoding: string | undefined, bytesMax: number, isOver: () => boolean): Promise<Buffer> {
     const inflater = encoding === 'gzip' || encoding === 'deflate' ? INFLATERS[encoding] : undefined;
     if (inflater === undefined) throw unknown(encoding);
     if (this.running === GRPC_INFLATIONS_MAX) await new Promise<void>((turn) => this.waiting.push(turn));
     else this.running += 1;
     try {
+      if (isOver()) throw new RequestAborted();
       return await inflater(bytes, { maxOutputLength: bytesMax });
     } catch (error) {
+      if (error instanceof RequestAborted) throw error;
       if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong(bytesMax); // all zlib errors have a code
       throw new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E002', 'Failed to decompress message');
     } finally {
