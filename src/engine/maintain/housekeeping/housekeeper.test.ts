@@ -192,6 +192,21 @@ test('long calls that pause housekeeping take turns', async (t) => {
   assert.equal(engine.read('statistics', context, {}).totalGrains, 21);
 });
 
+test('a pause waits for the running job and for none that would follow', async (t) => {
+  const { engine } = await openEngine(t);
+  let begun = 0;
+  // Vectors have more to do after each piece of work.
+  function* slices(): Generator<void, void, void> {
+    begun += 1;
+    for (let i = 0; i < 100; i++) yield;
+  }
+  const work = t.mock.method(engine.store.vectors, 'work', slices);
+  assert.equal(engine.maintain(0), true);
+  await engine.write('verify', context, {});
+  work.mock.restore();
+  assert.equal(begun, 1);
+});
+
 test('versions added during a rebuild are linked in the new indexes', async (t) => {
   const { engine } = await openEngine(t);
   let { hash: tip } = await engine.write('add', context, belief('ann', 'version 0'));

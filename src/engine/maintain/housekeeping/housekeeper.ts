@@ -59,6 +59,7 @@ export class Housekeeper {
   /** The commit of the running job's result. */
   #commit: Promise<void> | undefined;
   #driving = false;
+  /** No other job begins. */
   #paused = false;
   /** Callers of `pause` take turns: it resolves when the previous one has resumed. */
   #lastPause: Promise<void> = Promise.resolve();
@@ -93,8 +94,8 @@ export class Housekeeper {
   run(budgetMs: number): boolean {
     const until = performance.now() + budgetMs;
     do {
-      if (this.#waits || this.#paused || this.#stopped) return false;
-      this.#job ??= this.#next();
+      if (this.#waits || this.#stopped) return false;
+      this.#job ??= this.#paused ? undefined : this.#next();
       if (this.#job === undefined) return false;
       const step = this.#step(this.#job);
       if (step?.done === true) this.#finish(this.#job, step.value);
@@ -139,12 +140,12 @@ export class Housekeeper {
     this.#lastPause = promise;
     await before;
     this.#endPause = resolve;
+    this.#paused = true;
     while (this.#job !== undefined || this.#commit !== undefined) {
       if (this.#stopped) throw gone();
       if (this.#commit === undefined) this.run(10);
       await this.#turn();
     }
-    this.#paused = true;
   }
 
   resume(): void {
