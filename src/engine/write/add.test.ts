@@ -21,6 +21,7 @@ async function opened(t: TestContext, dedup: MemorySettings['dedup']) {
   const others = Array.from({ length: OTHERS }, (_, i) => itemOf({ object: 'coffee', user_id: `other ${i}` }));
   return {
     engine,
+    others,
     add: (fields: JsonObject) => engine.write('add', context, { ...itemOf(fields), sync: false }),
     batch: (...own: JsonObject[]) =>
       engine.write('addBatch', context, { items: [...others, ...own.map((fields) => itemOf(fields))] }),
@@ -32,6 +33,17 @@ describe('beliefs of one subject and relation by many users', () => {
     const { engine, add, batch } = await opened(t, 'upsert');
     const first = await add({ object: 'tea', user_id: 'ada' });
     await batch();
+    const second = await add({ object: 'water', user_id: 'ada' });
+    assert.equal(engine.read('get', context, { hash: first.hash }).supersededBy, second.hash);
+  });
+
+  test('upsert replaces a belief of the same user behind those of others in several segments', async (t) => {
+    const { engine, add, others } = await opened(t, 'upsert');
+    const first = await add({ object: 'tea', user_id: 'ada' });
+    for (const items of [others.slice(0, OTHERS / 2), others.slice(OTHERS / 2)]) {
+      await engine.write('flush', context, {});
+      await engine.write('addBatch', context, { items });
+    }
     const second = await add({ object: 'water', user_id: 'ada' });
     assert.equal(engine.read('get', context, { hash: first.hash }).supersededBy, second.hash);
   });

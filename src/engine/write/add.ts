@@ -266,24 +266,26 @@ function ordinalsLike(
   for (const { ordinal, prepared } of (group.peek(memory)?.grainsWith(subject, relation) ?? []).reverse())
     if (prepared.indexed.user === user && prepared.indexed.namespace === namespace) consider(ordinal);
   const parts = store.parts(memory.number);
+  const pair = pairKey(subject, relation);
+  const lists = parts.map((part) => docsLike(part, pair, object));
+  // Long lists are read only when others' grains, of all parts together, could fill the places.
+  const areMany = lists.reduce((sum, { length }) => sum + length, found.length) > RIVALS_MAX;
   for (let i = parts.length - 1; i >= 0 && found.length < RIVALS_MAX; i--) {
     const part = parts[i]!;
-    const docs = docsLike(part, indexed, pairKey(subject, relation), object);
+    const docs = areMany ? ownDocs(part, lists[i]!, indexed) : lists[i]!;
     for (let j = docs.length - 1; j >= 0 && found.length < RIVALS_MAX; j--) consider(part.ordinals[docs[j]!]!);
   }
   return found;
 }
 
-function docsLike(
-  part: IndexPart,
-  { namespace, user }: PreparedGrain['indexed'],
-  pair: string,
-  object: string | undefined,
-): Uint32Array {
+function docsLike(part: IndexPart, pair: string, object: string | undefined): Uint32Array {
   const lists = [part.facet('pair', pair), ...(object === undefined ? [] : [part.facet('object', object)])];
-  const docs = intersect(lists.map((list) => list ?? NOTHING));
-  if (docs.length <= RIVALS_MAX) return docs;
-  // Long lists are read only when others' grains would otherwise fill all places.
+  return intersect(lists.map((list) => list ?? NOTHING));
+}
+
+/** Those of the docs that have the grain's namespace and user. */
+function ownDocs(part: IndexPart, docs: Uint32Array, { namespace, user }: PreparedGrain['indexed']): Uint32Array {
+  if (docs.length === 0) return docs;
   const own = user === undefined ? [] : [part.facet('user', user) ?? NOTHING];
   return intersect([docs, part.facet('namespace', namespace) ?? NOTHING, ...own]);
 }
