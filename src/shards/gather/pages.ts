@@ -93,15 +93,15 @@ class ListStream {
     return head;
   }
 
-  /** Reads the next page if the current one is used up and another one exists. */
+  /** Reads on if the current page is used up, up to one with a grain: one whose grains cannot be read has none. */
   async fill(): Promise<void> {
-    const { next } = this.#page;
-    if (this.head !== undefined || next === undefined) return;
     const { fan, partition, input, held } = this.#source;
-    const bytesMax = await bytesOfEach(fan, held);
-    this.#page = await fan.one(partition, 'list', { ...input, after: next, bytesMax });
-    held.add(bytesOf(this.#page.grains));
-    this.#at = 0;
+    for (let { next } = this.#page; this.head === undefined && next !== undefined; { next } = this.#page) {
+      const bytesMax = await bytesOfEach(fan, held);
+      this.#page = await fan.one(partition, 'list', { ...input, after: next, bytesMax });
+      held.add(bytesOf(this.#page.grains));
+      this.#at = 0;
+    }
   }
 }
 
