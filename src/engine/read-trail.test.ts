@@ -143,6 +143,24 @@ test('a page of entries ends where it has no room, and the next one continues', 
   assert.deepEqual(entries, all.slice(5, 7));
 });
 
+test('a page of the trail begins where it is asked to, whichever record cannot be read', async (t) => {
+  const { engine, log } = await setUp(t);
+  for (let i = 0; i < 9; i++) await add(engine, `tea ${i}`);
+  const seqs = (await entriesOf(engine)).map(({ seq }) => seq);
+  for (const bad of engine.store.allKeyed(1, 'audit')) {
+    log.corrupt(bad);
+    const readable = (await entriesOf(engine)).map(({ seq }) => seq);
+    assert.ok(readable.length < seqs.length);
+    for (const from of seqs)
+      for (const order of ['asc', 'desc'] as const) {
+        const { entries } = await engine.write('auditPage', context, { filter: {}, limit: 1, order, from: [from] });
+        const wanted = order === 'asc' ? readable.find((seq) => seq >= from) : readable.findLast((seq) => seq <= from);
+        assert.equal(entries[0]?.seq, wanted, `${order} from ${from} without record ${bad}`);
+      }
+    log.heal();
+  }
+});
+
 test('reads are recorded with the next group, or after a while with a group of their own', async (t) => {
   const { engine, clock } = await setUp(t);
   const hash = await add(engine, 'tea');

@@ -149,6 +149,8 @@ class Chain {
       if ((this.entries(middle)[0]?.seq ?? 0) <= seq) low = middle;
       else high = middle - 1;
     }
+    // A record that cannot be read may have led beyond it.
+    while (low > 0 && (this.entries(low)[0]?.seq ?? Number.POSITIVE_INFINITY) > seq) low -= 1;
     return low;
   }
 }
