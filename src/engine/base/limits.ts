@@ -487,6 +487,8 @@ export const SEALER_IDLE_MS = 10_000;
 export const IDLE_SEAL_MS = 2_000;
 /** Delay before housekeeping is retried after a storage error. */
 export const HOUSEKEEPING_RETRY_MS = 1_000;
+/** After a storage error the purge or the drop of a memory comes behind all other housekeeping for this long. */
+export const HOUSEKEEPING_LAST_MS = 10_000;
 /** Unsealed records of any kind at which a seal begins. This bounds roughly what a restart replays. */
 export const REPLAY_RECORDS_MAX = 65_536;
 /** Segments of similar size that are merged into one. */

@@ -118,6 +118,30 @@ test('the grains of a bad block that a purge meets come back', async (t) => {
   }
 });
 
+test('a purge that fails again and again keeps no other memory from its purge, and is tried again', async (t) => {
+  const { engine, clock } = await openEngine(t);
+  const { store } = engine;
+  await engine.write('attachMemory', contextOf(2), { settings: settingsOf(2) });
+  for (const memory of [1, 2]) {
+    const of = contextOf(memory);
+    await engine.write('addBatch', of, { items: [belief('ann', 'tea', 'ann'), belief('bob', 'rum', 'bob')] });
+    await engine.write('flush', of, {});
+    await engine.write('eraseUser', of, { userId: 'ann' });
+  }
+  let refused = 0;
+  const purge = store.vectors.purge.bind(store.vectors);
+  const failing = t.mock.method(store.vectors, 'purge', (memory: number) => {
+    if (memory !== 1) return purge(memory);
+    refused += 1;
+    throw new EngineError('STO-E001', 'a file of vectors cannot be read');
+  });
+  const later = { maintain: (): boolean => engine.maintain(0) || clock.step(HOUSEKEEPING_RETRY_MS) === undefined };
+  await untilDone(later, () => !store.purgePending.has(2) && refused > 2);
+  assert.equal(store.purgePending.has(1), true);
+  failing.mock.restore();
+  await untilDone(later, () => isPurged(engine));
+});
+
 test('a caller who waits for a seal takes no turns of the event loop while the seal is committed', async (t) => {
   const { engine } = await openEngine(t);
   await addWords(engine, 'ann');

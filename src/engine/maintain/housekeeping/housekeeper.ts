@@ -5,6 +5,7 @@
 import { steadyMs } from '../../base/clock.ts';
 import { EngineError } from '../../base/errors.ts';
 import {
+  HOUSEKEEPING_LAST_MS,
   HOUSEKEEPING_RETRY_MS,
   IDLE_SEAL_MS,
   REPLAY_RECORDS_MAX,
@@ -28,6 +29,8 @@ import { recordPoints } from './points.ts';
 interface Job {
   readonly name: string;
   readonly steps: Sliced<SegmentChange | undefined>;
+  /** The memory that is purged or dropped. */
+  readonly memory?: number | undefined;
   /** Extra work after the change is committed and swapped in. */
   readonly after?: (() => void | Promise<void>) | undefined;
 }
@@ -66,6 +69,8 @@ export class Housekeeper {
   #endPause: () => void = () => {};
   /** After a storage error, only work with waiting callers runs before this time of `steadyMs`. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
+  /** Memories whose purge or drop failed, and the times of `steadyMs` until which it comes last. */
+  readonly #last = new Map<number, number>();
   readonly #onFatal: (error: unknown) => void;
   #stopped = false;
   readonly #waiters: Waiter[] = [];
@@ -186,7 +191,7 @@ export class Housekeeper {
   }
 
   #next(): Job | undefined {
-    const { index, log, purgePending, dropPending, clock } = this.#store;
+    const { index, log, purgePending, clock } = this.#store;
     const last = log.nextSequence - 1;
     const nowMs = steadyMs(clock);
     if (last !== this.#lastSequence) {
@@ -204,9 +209,8 @@ export class Housekeeper {
       return { name: 'seal', steps: index.seal(index.publishedSequence, sealer) };
     }
     if (resting) return undefined;
-    // The content of a damaged block cannot be rewritten: a rebuild comes first.
-    for (const memory of purgePending.keys()) if (!this.#store.isDamaged(memory)) return this.#purge(memory);
-    for (const memory of dropPending) return { name: 'drop', steps: removeDropped(this.#store, this.#queue, memory) };
+    const removal = this.#removal((memory) => nowMs >= (this.#last.get(memory) ?? Number.NEGATIVE_INFINITY));
+    if (removal !== undefined) return removal;
     const merge = index.mergeStep();
     if (merge !== undefined) return { name: 'merge', steps: merge };
     const hour = hourOf(clock.nowMs());
@@ -215,7 +219,18 @@ export class Housekeeper {
       return { name: 'points', steps: hourly(this.#store, this.#queue) };
     }
     const vectors = this.#store.vectors.work();
-    return vectors === undefined ? undefined : { name: 'vectors', steps: withoutChange(vectors) };
+    return vectors === undefined ? this.#removal(() => true) : { name: 'vectors', steps: withoutChange(vectors) };
+  }
+
+  /** The purge or the drop of one of these memories. */
+  #removal(isOf: (memory: number) => boolean): Job | undefined {
+    const { purgePending, dropPending } = this.#store;
+    // The content of a damaged block cannot be rewritten: a rebuild comes first.
+    for (const memory of purgePending.keys())
+      if (isOf(memory) && !this.#store.isDamaged(memory)) return this.#purge(memory);
+    for (const memory of dropPending)
+      if (isOf(memory)) return { name: 'drop', memory, steps: removeDropped(this.#store, this.#queue, memory) };
+    return undefined;
   }
 
   /**
@@ -228,6 +243,7 @@ export class Housekeeper {
     const noted = store.notedIndexKeys(memory);
     return {
       name: 'purge',
+      memory,
       steps: purgeAll(store, memory),
       after: async () => {
         // Dropping the memory meanwhile removed its notes.
@@ -305,8 +321,10 @@ export class Housekeeper {
         this.#onFatal(error);
         return;
       }
-      this.#restUntilMs = steadyMs(this.#store.clock) + HOUSEKEEPING_RETRY_MS;
-    }
+      const nowMs = steadyMs(this.#store.clock);
+      this.#restUntilMs = nowMs + HOUSEKEEPING_RETRY_MS;
+      if (job.memory !== undefined) this.#last.set(job.memory, nowMs + HOUSEKEEPING_LAST_MS);
+    } else if (job.memory !== undefined) this.#last.delete(job.memory);
     const { counters } = this.#store;
     if (error === undefined && job.name === 'seal') counters.seals += 1;
     if (error === undefined && job.name === 'merge') counters.merges += 1;
