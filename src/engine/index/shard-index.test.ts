@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
+import { failingRead } from '../../../test/support/failing-read.ts';
 import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../base/errors.ts';
 import { MERGE_FANOUT } from '../base/limits.ts';
@@ -510,6 +511,20 @@ test('a bad block that a merge finds stops only that merge', () => {
   assert.equal(readdirSync(directory).length, MERGE_FANOUT);
   checkMemory(again.memory(2), models.get(2)!, nothing);
   again.close();
+});
+
+test('a block that the disk cannot read stops only the merge that copies it', (t) => {
+  const { shard, log, models } = filled({ files: 1 });
+  for (let ordinal = 61; ordinal <= 70; ordinal++) shard.publish(4, grainOf(ordinal, ordinal));
+  sealAll(shard, log);
+  assert.equal(
+    failingRead(t, () => finish(shard.compact())),
+    undefined,
+  );
+  assert.equal(shard.isDamaged(1), true);
+  assert.equal(shard.mergeStep(), undefined);
+  checkMemory(shard.memory(2), models.get(2)!, nothing);
+  shard.close();
 });
 
 test('every flipped byte of a file is noticed by open or verify', () => {

@@ -23,7 +23,7 @@ import {
 import { basename, dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
-import { syncDirectory, writeFully } from '../../base/durable-file.ts';
+import { isFileError, syncDirectory, writeFully } from '../../base/durable-file.ts';
 import { CHUNK_ID_BYTES, type ChunkPlace, checksumFits, storedBlocks } from '../parts/chunk.ts';
 import { ChunkWriter } from '../parts/chunk-writer.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
@@ -341,10 +341,15 @@ export class SegmentFile {
     return low < this.count && this.memoryAt(low) === memory ? this.entry(low) : undefined;
   }
 
-  /** Reads exactly `length` bytes. Throws CorruptBlock when the file ends before. */
+  /** Reads exactly `length` bytes. Throws CorruptBlock when the file ends before, and when the disk cannot read them. */
   read(offset: number, length: number): Buffer {
     assert(this.#holds > 0, 'a file is read while somebody holds it');
-    return readExactly(this.#fd, this.name, offset, length);
+    try {
+      return readExactly(this.#fd, this.name, offset, length);
+    } catch (error) {
+      if (error instanceof CorruptBlock || !isFileError(error)) throw error;
+      throw new CorruptBlock(this.name, offset, error.message);
+    }
   }
 
   /** Keeps the file open and on disk until `release`. */

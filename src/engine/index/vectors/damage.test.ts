@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { failingRead } from '../../../../test/support/failing-read.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { TestKeys } from '../testing/shard.ts';
 import { asKept, finish, innerProduct, unitVector } from './testing.ts';
@@ -103,6 +104,15 @@ test('a wrong byte anywhere loses only the data to which it belongs', (t) => {
     if (at % 16 === 0) heal(index, folder, what);
     else index.close();
   }
+});
+
+test('a block that the disk cannot read loses only the data to which it belongs', (t) => {
+  const files = makeFiles(t);
+  const index = open(files.directory);
+  const count = failingRead(t, () => check(index, 'unreadable'));
+  assert.equal(count, (2 - 1 / 2) * GRAINS);
+  assert.equal(index.problems.filter((problem) => problem.includes('EIO')).length, 1);
+  heal(index, files.directory, 'unreadable');
 });
 
 test('a file that was truncated, emptied or deleted is embedded again', (t) => {

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
+import { isFileError } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import { open, sealKey } from '../../crypto/envelope.ts';
 import { CorruptBlock } from '../files/section.ts';
@@ -123,13 +124,13 @@ export class VectorFile {
     }
   }
 
-  /** Reads a block and compares its checksum. Throws CorruptBlock. */
+  /** Reads a block and compares its checksum. Throws CorruptBlock, also when the disk cannot read it. */
   checkBlock(entry: VectorEntry, number: number): { readonly offset: number; readonly sealed: Buffer } {
     const { dimensions } = entry.stamp;
     const perBlock = blockRows(dimensions);
     const offset = entry.offset + number * (plainBytes(perBlock, dimensions) + BLOCK_OVERHEAD);
     const rows = Math.min(perBlock, entry.rows - number * perBlock);
-    const stored = readExactly(this.#fd, this.name, offset, plainBytes(rows, dimensions) + BLOCK_OVERHEAD);
+    const stored = readBlock(this.#fd, this.name, offset, plainBytes(rows, dimensions) + BLOCK_OVERHEAD);
     const sealed = stored.subarray(0, stored.length - 4);
     if (crc32(sealed) !== stored.readUInt32LE(sealed.length))
       throw new CorruptBlock(this.name, offset, 'block checksum does not fit');
@@ -183,6 +184,15 @@ function openBlock(file: string, offset: number, unseal: () => Buffer): Buffer {
     if (error instanceof EngineError && error.code === 'CRY-E001')
       throw new CorruptBlock(file, offset, 'block does not open under its key');
     throw error;
+  }
+}
+
+function readBlock(fd: number, name: string, offset: number, length: number): Buffer {
+  try {
+    return readExactly(fd, name, offset, length);
+  } catch (error) {
+    if (error instanceof CorruptBlock || !isFileError(error)) throw error;
+    throw new CorruptBlock(name, offset, error.message);
   }
 }
 
