@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, uti
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { MOVED_FILE } from '../src/server/data-directory.ts';
 import { granary, granaryJson } from './support/cli.ts';
 import { granary as inThread } from './support/command-thread.ts';
 import { memoryFolder } from './support/memory-files.ts';
@@ -158,6 +159,17 @@ test('the doctor finds nothing to mend in a new deployment, and says where its k
   assert.equal(text.code, 0);
   assert.match(text.stdout, /^warn {2}keys: /m);
   assert.match(text.stdout, /^0 to mend, \d to look at\.$/m);
+});
+
+test('the doctor finds a directory on which no server starts', { skip: NO_KEY_FILES }, async () => {
+  const moved = join(data, MOVED_FILE);
+  writeFileSync(moved, '{}\n');
+  try {
+    const found = (await doctor([], 1))('directory');
+    assert.match(found[0]?.message ?? '', /was moved into a database/);
+  } finally {
+    rmSync(moved);
+  }
 });
 
 test('the doctor finds open keys, files of the future, taken ports, and certificates that end', {

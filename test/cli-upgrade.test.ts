@@ -5,8 +5,10 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, stat
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { UPGRADE_EXIT } from '../src/cli/exit-codes.ts';
+import { EngineError } from '../src/engine/base/errors.ts';
 import { FORMAT_VERSION as SEGMENT_FORMAT } from '../src/engine/index/files/segment-file.ts';
 import { FORMAT_VERSION } from '../src/engine/log/format.ts';
+import { MOVED_FILE, openLayout, RESTORE_FOLDER, RESTORE_READY_FILE } from '../src/server/data-directory.ts';
 import { granary, granaryJson, serve } from './support/cli.ts';
 import { fixtureNames, unpackFixture } from './support/deployment-fixture.ts';
 import { memoryFolder } from './support/memory-files.ts';
@@ -90,6 +92,38 @@ test('a newer format is refused, and says so', async () => {
   writeFileSync(join(directory, 'layout.json'), '{"format":2,"shards":2}\n');
   const layout = await granary(['upgrade', '--check', directory]);
   assert.deepEqual([layout.code, /a format that this build cannot read/.test(layout.stderr)], [1, true]);
+});
+
+test('a directory whose layout a start refuses is refused for the same reason', async () => {
+  const directory = folder();
+  unpackFixture(NEWEST, directory);
+  const states: readonly (readonly [name: string, more: readonly string[], prepare: (copy: string) => void])[] = [
+    ['moved', [], (copy) => writeFileSync(join(copy, MOVED_FILE), '{}\n')],
+    [
+      'restored in part',
+      [],
+      (copy) => {
+        mkdirSync(join(copy, RESTORE_FOLDER));
+        writeFileSync(join(copy, RESTORE_FOLDER, RESTORE_READY_FILE), '');
+      },
+    ],
+    ['of another number of shards', ['--shards', '5'], () => undefined],
+  ];
+  for (const [name, more, prepare] of states) {
+    const copy = folder();
+    cpSync(directory, copy, { recursive: true });
+    prepare(copy);
+    const before = digest(copy);
+    const report = await checked(copy, UPGRADE_EXIT.refused, ...more);
+    assert.equal(digest(copy), before, name);
+    assert.equal(report['opens'], false, name);
+    const [problem] = report['problems'] as readonly string[];
+    assert.throws(
+      () => openLayout(copy, more[1] === undefined ? undefined : Number(more[1]), 8),
+      (error) => error instanceof EngineError && problem === `${error.message}.`,
+      `${name}: ${problem}`,
+    );
+  }
 });
 
 test('damage, another master key and other folders are told', async () => {

@@ -21,10 +21,24 @@ export interface Layout {
 
 /**
  * Reads the layout of `directory`, or creates it with `wanted` shards (or `fallback`). Throws STO-E001 for another
- * format, VAL-E001 when `wanted` differs from the existing number.
+ * format, an interrupted restore, and a deployment that was moved away; VAL-E001 when `wanted` differs from the existing
+ * number.
  */
 export function openLayout(directory: string, wanted: number | undefined, fallback: number): Layout {
+  checkLayout(directory, wanted);
   const path = join(directory, LAYOUT_FILE);
+  makeFolder(join(directory, 'keys'));
+  if (existsSync(path)) {
+    const isNew = !['control', 'shard-0'].some((folder) => existsSync(join(directory, folder)));
+    return { shards: readShards(directory), isNew };
+  }
+  const shards = wanted ?? fallback;
+  replaceFile(path, layoutFile(shards));
+  return { shards, isNew: true };
+}
+
+/** Throws like `openLayout`, and changes nothing. */
+export function checkLayout(directory: string, wanted: number | undefined): void {
   if (existsSync(join(directory, RESTORE_FOLDER, RESTORE_READY_FILE)))
     throw new EngineError(
       'STO-E001',
@@ -35,23 +49,16 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
       'STO-E001',
       `${directory} was moved into a database, which has its data now: set GRANARY_STORE and name another --data-dir, or delete ${MOVED_FILE} to go back to this older state`,
     );
-  if (existsSync(path)) {
-    makeFolder(join(directory, 'keys'));
-    const shards = readShards(directory);
-    if (wanted !== undefined && wanted !== shards)
-      throw new EngineError(
-        'VAL-E001',
-        `--shards ${wanted}: ${directory} was created with ${shards} shards, and the number is fixed`,
-      );
-    const isNew = !['control', 'shard-0'].some((folder) => existsSync(join(directory, folder)));
-    return { shards, isNew };
-  }
-  if (existsSync(join(directory, 'control')))
+  if (!existsSync(join(directory, LAYOUT_FILE))) {
+    if (!existsSync(join(directory, 'control'))) return;
     throw new EngineError('STO-E001', `${directory} holds data but no ${LAYOUT_FILE}: restore this file, or a backup`);
-  makeFolder(join(directory, 'keys'));
-  const shards = wanted ?? fallback;
-  replaceFile(path, layoutFile(shards));
-  return { shards, isNew: true };
+  }
+  const shards = readShards(directory);
+  if (wanted !== undefined && wanted !== shards)
+    throw new EngineError(
+      'VAL-E001',
+      `--shards ${wanted}: ${directory} was created with ${shards} shards, and the number is fixed`,
+    );
 }
 
 /** Removes what a restore left that ended before it changed anything. The caller holds the lock of the directory. */

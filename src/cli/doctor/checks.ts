@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DISK_ROOM_BYTES_MIN } from '../../engine/base/limits.ts';
 import type { Config } from '../../server/config.ts';
+import { checkLayout } from '../../server/data-directory.ts';
 import { loadUws } from '../../server/http/uws-loader.ts';
 import { networkDiskOf } from '../../server/network-disk.ts';
 import { readServerFile } from '../../server/server-file.ts';
@@ -24,6 +25,7 @@ const OTHERS = 0o077;
 
 export async function checksOf(config: Config, nowMs: number): Promise<readonly Finding[]> {
   return [
+    ...layout(config),
     ...permissions(config),
     ...keys(config),
     clock(config, nowMs),
@@ -34,6 +36,18 @@ export async function checksOf(config: Config, nowMs: number): Promise<readonly 
     ...(await listener(config)),
     ...(await store(config)),
   ];
+}
+
+/** With a store, the directory is a cache without a layout. */
+function layout({ dataDir, shards, store: url }: Config): readonly Finding[] {
+  if (url !== undefined) return [];
+  try {
+    checkLayout(dataDir, shards);
+    return [];
+  } catch (error) {
+    const { text } = failureOf(error);
+    return [fail('directory', `No server starts on it: ${text}`, 'Do what this message says, or name another --data-dir.')]; // biome-ignore format: one row
+  }
 }
 
 function permissions({ dataDir }: Config): readonly Finding[] {

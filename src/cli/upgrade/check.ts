@@ -3,7 +3,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DISK_ROOM_BYTES_MIN } from '../../engine/base/limits.ts';
 import { type Config, readConfig } from '../../server/config.ts';
-import { LAYOUT_FILE, RESTORE_FOLDER, RESTORE_READY_FILE, readShards } from '../../server/data-directory.ts';
+import { checkLayout, LAYOUT_FILE, readShards } from '../../server/data-directory.ts';
 import { LOCK_FILE, tryLockDirectory } from '../../server/directory-lock.ts';
 import { isNodeDirectory } from '../../server/node-directory.ts';
 import { readServerFile } from '../../server/server-file.ts';
@@ -41,9 +41,8 @@ export async function upgradeCheck({ flags, env, json }: UpgradeOptions): Promis
     throw new Failure('FILE', `${dataDir} is no data directory: it has no ${LAYOUT_FILE}`);
   const server = serverOn(dataDir);
   const problems: string[] = [];
-  if (existsSync(join(dataDir, RESTORE_FOLDER, RESTORE_READY_FILE)))
-    problems.push('A restore was interrupted: run granary restore to complete it.');
   const shards = readShards(dataDir);
+  attempt(() => checkLayout(dataDir, config.shards), problems);
   const formats = attempt(() => formatsOf(dataDir, shards), problems) ?? [];
   problems.push(...formats.flatMap((format) => refusal(format)));
   // Files of another format are not read further: they may mean something else.
