@@ -1,9 +1,9 @@
 // Writes one segment file from others: merges, compactions and purges. One runs at a time.
 import { assert } from '../base/assert.ts';
-import { type SequenceRange, writeSegment } from './files/new-segment.ts';
+import { openWritten, type SequenceRange, writeSegment } from './files/new-segment.ts';
 import { CorruptBlock, type Sliced } from './files/section.ts';
 import type { SegmentChange, SegmentChanges } from './files/segment-change.ts';
-import { SegmentFile, type SegmentWriter } from './files/segment-file.ts';
+import type { SegmentFile, SegmentWriter } from './files/segment-file.ts';
 import type { SegmentSet } from './files/segment-set.ts';
 import { newestKey } from './index-keys.ts';
 import { chooseMerge, closeUnderOrder, liveEntry } from './parts/merge-plan.ts';
@@ -103,7 +103,7 @@ export class SegmentRewrites {
   /** Writes a file through `fill`; undefined when `fill` wrote nothing. */
   *#write(range: SequenceRange, fill: (writer: SegmentWriter) => Sliced<void>): Sliced<SegmentFile | undefined> {
     const { id, path } = this.#segments.allocate();
-    return (yield* writeSegment(path, range, fill)) === 0 ? undefined : SegmentFile.open(path, id);
+    return (yield* writeSegment(path, range, fill)) === 0 ? undefined : openWritten(path, id);
   }
 
   /** The files that a rewrite may read stay open until the returned function is called. */

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { failingRead } from '../../../test/support/failing-read.ts';
+import { failingOpen, failingRead } from '../../../test/support/failing-files.ts';
 import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../base/errors.ts';
 import { MERGE_FANOUT } from '../base/limits.ts';
@@ -187,6 +187,21 @@ test('a seal that the disk refuses loses nothing', () => {
   assert.equal(shard.sealedSequence, 1_001);
   assert.equal(shard.tailGrains, 0);
   check(shard);
+  shard.close();
+});
+
+test('a seal and a compaction that may open no more files are refused, leave none, and are tried again', (t) => {
+  const { shard, log, check, directory } = filled({ files: 2 });
+  shard.publish(9, grainOf(1_000, 3));
+  const steps = { seal: () => shard.seal(1_000), compact: () => shard.compact() };
+  for (const begin of Object.values(steps)) {
+    const before = readdirSync(directory);
+    failingOpen(t, () => assert.throws(() => finish<unknown>(begin()), { code: 'STO-E001', message: /EMFILE/ }));
+    assert.deepEqual(readdirSync(directory), before);
+    commit(shard, log, finish(begin())!);
+  }
+  check(shard);
+  assert.equal(shard.memory(9).parts.length, 1);
   shard.close();
 });
 

@@ -1,7 +1,7 @@
 // Writes the file of a seal, in this thread or in another one.
-import { type SequenceRange, writeSegment } from './files/new-segment.ts';
+import { openWritten, type SequenceRange, writeSegment } from './files/new-segment.ts';
 import type { Sliced } from './files/section.ts';
-import { SegmentFile } from './files/segment-file.ts';
+import type { SegmentFile } from './files/segment-file.ts';
 import type { SegmentSet } from './files/segment-set.ts';
 import type { IndexKeys } from './index-keys.ts';
 import type { Bitmap } from './parts/bitmaps.ts';
@@ -50,7 +50,7 @@ export class TailSealing {
     chunks ??= yield* writeSegment(place.path, range, (writer) =>
       writeTails(tails, writer, { keys: this.#keys, isRemoved }),
     );
-    return chunks === 0 ? undefined : SegmentFile.open(place.path, place.id);
+    return chunks === 0 ? undefined : openWritten(place.path, place.id);
   }
 
   /** Gives the tails to another thread and waits for it. Returns the number of chunks; undefined when the thread died. */

@@ -1,8 +1,9 @@
 // Writes a segment file that no manifest names yet.
+import { rmSync } from 'node:fs';
 import { isFileError, storageError } from '../../base/durable-file.ts';
 import type { Sequence } from '../../log/log.ts';
 import type { Sliced } from './section.ts';
-import { SegmentWriter } from './segment-file.ts';
+import { SegmentFile, SegmentWriter } from './segment-file.ts';
 
 /** The sequence numbers that a file covers. */
 export interface SequenceRange {
@@ -29,5 +30,15 @@ export function* writeSegment(
     throw isFileError(error) ? storageError('a segment cannot be written', error) : error;
   } finally {
     writer?.abandon();
+  }
+}
+
+/** Opens a file that was just written. STO-E001, also when this process may open no more files; then there is no file. */
+export function openWritten(path: string, id: number): SegmentFile {
+  try {
+    return SegmentFile.open(path, id);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw isFileError(error) ? storageError('a segment cannot be opened', error) : error;
   }
 }

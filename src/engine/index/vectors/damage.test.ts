@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { failingRead } from '../../../../test/support/failing-read.ts';
+import { failingRead } from '../../../../test/support/failing-files.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { TestKeys } from '../testing/shard.ts';
 import { asKept, finish, innerProduct, unitVector } from './testing.ts';
