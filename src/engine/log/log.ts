@@ -37,9 +37,9 @@ export interface Log {
   /**
    * Writes all of `append` or nothing, in one transaction with fsync. Resolves when it is durable, with the sequence
    * number of the first record. One append may be in flight at a time (asserted). Rejects with EngineError STO-E001
-   * when the store has no room or refuses: nothing was written, and the log still accepts appends. After a failed *sync*, or when
-   * another process has written to the log, the log is poisoned: every later append rejects with STO-E001 until it is
-   * reopened, while reads continue.
+   * when the store has no room or refuses: nothing was written, and the log still accepts appends. After a failed write or *sync*, or
+   * when another process has written to the log, the log is poisoned: every later append rejects with STO-E001 until it is
+   * reopened, while reads continue. After a failed write or sync, the append that failed may be there then.
    */
   append(append: Append): Promise<Sequence>;
   /**

@@ -370,7 +370,10 @@ export class WriteQueue {
     }
   }
 
-  /** A storage error refuses the whole group, of which nothing was written. Any other error is a bug. */
+  /**
+   * A storage error refuses the whole group, of which nothing is published. If the error poisoned the log, the records of
+   * the group may be there when it is opened again. Any other error is a bug.
+   */
   #refuse(error: unknown, granted: readonly Job[], changes: readonly Change[]): void {
     if (!(error instanceof EngineError)) {
       this.#onFatal(error);
