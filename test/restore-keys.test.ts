@@ -1,9 +1,10 @@
 // The effect of a restore on API keys, and on people who were forgotten since the backup.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { granaryJson, serve } from './support/cli.ts';
+import { MOVED_FILE } from '../src/server/data-directory.ts';
+import { granary, granaryJson, serve } from './support/cli.ts';
 import { ask } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
@@ -63,4 +64,33 @@ test('keys of the backup work again, later keys are gone, and revoked keys and f
   assert.equal((await granaryJson(here('restore', copy, '--yes')))['kept_erased_users'], 1);
   const found = await granaryJson(here('recall', 'tea'));
   assert.equal((found['results'] as unknown[]).length, 1);
+});
+
+test('a restore over a deployment that was moved away keeps what was removed before the move, and warns of the rest', async (t) => {
+  const directory = temporaryDirectory(t);
+  const data = join(directory, 'data');
+  const copy = join(directory, 'copy');
+  const here = (...words: string[]): string[] => [...words, '--data-dir', data];
+  const server = await serve(data);
+  t.after(() => server.stop());
+  const by = { http: server.http, key: readFileSync(join(data, 'keys', 'bootstrap.key'), 'utf8').trim() };
+  const key = (await ask(by, 'POST', '/auth/keys', { name: 'revoked', scopes: ['read'] })).body;
+  await ask(by, 'POST', '/memories/default/add', { subject: 'ann', relation: 'likes', object: 'tea', user_id: 'ann' });
+  await granaryJson(here('backup', copy));
+  assert.ok((await ask(by, 'DELETE', `/auth/keys/${key.key_id}`)).status < 300);
+  assert.equal((await ask(by, 'POST', '/memories/default/forget', { user_id: 'ann' })).body.count, 1);
+  assert.equal(await server.stop(), 0);
+  writeFileSync(join(data, MOVED_FILE), '{}\n');
+
+  const refused = await granary(here('restore', copy, '--yes'));
+  assert.deepEqual([refused.code, /was moved into a database/.test(refused.stderr)], [1, true], refused.stderr);
+  const report = await granaryJson(here('restore', copy, '--yes', '--force'));
+  assert.deepEqual([report['kept_erased_users'], report['kept_revoked_keys']], [1, 1]);
+  assert.match(
+    String(report['warnings']),
+    /^[^,]* was moved into a database: what was removed there since is unknown$/,
+  );
+  const again = await serve(data);
+  t.after(() => again.stop());
+  assert.equal((await ask({ http: again.http, key: key.raw_key }, 'GET', '/memories/default/stats')).status, 401);
 });

@@ -16,7 +16,7 @@ import { openControlKey } from '../../server/control/control-key.ts';
 import { eraseKey, Keys } from '../../server/control/keys.ts';
 import { openControl } from '../../server/control/open.ts';
 import { removedFromControl } from '../../server/control/removed-since.ts';
-import { LAYOUT_FILE, openLayout } from '../../server/data-directory.ts';
+import { LAYOUT_FILE, MOVED_FILE, readShards } from '../../server/data-directory.ts';
 import { noteRestore } from '../../server/events/restores.ts';
 import { carryProofKeys } from '../../server/proofs/proof-keys.ts';
 import { carryRequests } from '../../server/subject-requests/requests.ts';
@@ -54,6 +54,8 @@ export async function removedSinceBackup(
   };
   const copy = openDeployment(staging, config);
   try {
+    if (existsSync(join(dataDirectory, MOVED_FILE)))
+      doubt(`${dataDirectory} was moved into a database: what was removed there since is unknown`);
     const control = await attempt(() => todaysControl(dataDirectory, config, copy), doubt);
     if (control?.isOther === true)
       doubt(`${dataDirectory} holds a different deployment than the backup: its erasures do not apply to the backup`);
@@ -119,7 +121,7 @@ export async function removedSinceBackup(
 type Deployment = ReturnType<typeof openDeployment>;
 
 function openDeployment(directory: string, config: Config) {
-  const { shards } = openLayout(directory, undefined, 0);
+  const shards = readShards(directory);
   const master = masterOf(directory, config);
   const controlKey = openControlKey(keyFolderOf(directory), master, false);
   return {
