@@ -21,6 +21,8 @@ export interface GrainView {
   readonly namespace: string;
   readonly userId?: string;
   readonly supersededBy?: string;
+  /** Set for a superseded grain whose next version is not shown: it was erased, or is outside the caller's binding. */
+  readonly isSuperseded?: true;
   readonly supersedes?: string;
   /**
    * Hashes of the further sources of a known grain, newest first, at least one. For a source in another partition, a

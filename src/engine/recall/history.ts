@@ -39,7 +39,7 @@ export function history(
     const stored = store.readGrain(memory, chain[i]!);
     if (stored === undefined || !isWithin(context, stored.grain)) continue;
     if (refuseRead(memory, context, stored.grain, nowMs) !== undefined) continue;
-    const { hash: address, grainType, fields, createdAt } = viewGrain(store, memory, stored);
+    const { hash: address, grainType, fields, createdAt } = viewGrain(store, memory, stored, context);
     if (!room.takes(fields)) return { versions, next: versions.at(-1)!.hash };
     const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
     versions.push({ hash: address, grainType, fields, createdAt, relation });

@@ -1,16 +1,24 @@
 // A stored grain in the form that answers show.
+import type { CallContext } from '../calls/context.ts';
 import type { GrainView } from '../calls/grain.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import { toApi } from '../grain/api/output.ts';
+import type { Ordinal } from '../index/parts/part.ts';
+import type { StatusRecord } from '../record/record.ts';
 import type { Memory } from './memory.ts';
 import type { Store } from './store.ts';
 import type { StoredGrain } from './stored-grain.ts';
 
-/** The grain with default `fields` and its version links. */
-export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): GrainView {
+/** The grain with default `fields` and its version links. Without a caller, no binding limits the links. */
+export function viewGrain(
+  store: Store,
+  memory: Memory,
+  stored: StoredGrain,
+  caller: Pick<CallContext, 'namespace' | 'userId'> = {},
+): GrainView {
   const { grain, ordinal } = stored;
-  const link = store.status.supersession(memory.number, ordinal);
-  const successor = link === undefined ? undefined : memory.trail.addressNamed(link.newName);
+  const isSuperseded = store.index.superseded.get(ordinal);
+  const successor = isSuperseded ? successorAddress(store, memory, ordinal, caller) : undefined;
   const predecessor = predecessorAddress(store, memory, stored);
   const fields = shownFields(store, stored, { predecessor, successor });
   const createdAtMs = Number(grain.fields['created_at']);
@@ -28,8 +36,39 @@ export function viewGrain(store: Store, memory: Memory, stored: StoredGrain): Gr
   };
   if (typeof userId === 'string') view.userId = userId;
   if (successor !== undefined) view.supersededBy = successor;
+  else if (isSuperseded) view.isSuperseded = true;
   if (predecessor !== undefined) view.supersedes = predecessor;
   return view;
+}
+
+/**
+ * The link to the next version that was not erased. The hash of an erased one could confirm a guess of what it said: it differs
+ * from the version that took its place by a name alone.
+ */
+export function shownSuccessor(store: Store, { number }: Memory, ordinal: Ordinal): StatusRecord | undefined {
+  let link = store.status.supersession(number, ordinal);
+  while (link !== undefined && store.index.erased.get(link.newOrdinal))
+    link = store.status.supersession(number, link.newOrdinal);
+  return link;
+}
+
+/** The address of the next version, unless it was erased or lies outside the caller's binding. */
+export function successorAddress(
+  store: Store,
+  memory: Memory,
+  ordinal: Ordinal,
+  caller: Pick<CallContext, 'namespace' | 'userId'>,
+): string | undefined {
+  const link = shownSuccessor(store, memory, ordinal);
+  if (link === undefined) return undefined;
+  const { namespace, userId } = caller;
+  if (namespace !== undefined || userId !== undefined) {
+    const fields = store.readGrain(memory, link.newOrdinal)?.grain.fields;
+    if (fields === undefined) return undefined;
+    if (namespace !== undefined && fields['namespace'] !== namespace) return undefined;
+    if (userId !== undefined && fields['user_id'] !== userId) return undefined;
+  }
+  return memory.trail.addressNamed(link.newName);
 }
 
 /** A new version names its predecessor in derived_from. Answers show it as `supersedes` instead. */

@@ -84,6 +84,7 @@ export function redactSuccessors(
   for (const ordinal of erased) {
     const next = store.status.supersession(memory.number, ordinal)?.newOrdinal;
     if (next === undefined || going.has(next) || removed.has(next) || store.index.removed.get(next)) continue;
+    if (!namesSource(store.readGrain(memory, next), store.addressAt(ordinal))) continue;
     if (
       replaceTip(group, memory, next, ({ grain }) =>
         withSources(grain.fields, sourcesLeft(store, memory, next, grain, going)),
@@ -99,6 +100,13 @@ export function redactSuccessors(
     details: { redacted, removed: removed.size, ...details },
   });
   group.remove(memory, [...removed], 'erased');
+}
+
+/** False for a version that does not name its predecessor: an upsert or a file linked the two. An unreadable version may. */
+function namesSource(stored: StoredGrain | undefined, predecessor: string | undefined): boolean {
+  if (stored === undefined || predecessor === undefined) return true;
+  const sources = stored.grain.fields['derived_from'];
+  return Array.isArray(sources) && sources.includes(predecessor);
 }
 
 interface Naming {

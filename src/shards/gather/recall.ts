@@ -44,7 +44,7 @@ export async function gatherRecall(
     if (grain === undefined) continue;
     list.add(fused, {
       grain,
-      superseded: grain.supersededBy !== undefined,
+      superseded: grain.supersededBy !== undefined || grain.isSuperseded === true,
       matchedTerms: fused.candidate.matchedTerms ?? [],
     });
   }

@@ -48,9 +48,9 @@ export function inScope({ settings }: Memory, filter: GrainFilter): GrainFilter 
 }
 
 /** Undefined for a grain that is gone. */
-export function viewAt({ store, memory }: Search, ordinal: Ordinal): GrainView | undefined {
+export function viewAt({ store, memory, context }: Search, ordinal: Ordinal): GrainView | undefined {
   const stored = store.readShown(memory, ordinal);
-  return stored === undefined ? undefined : viewGrain(store, memory, stored);
+  return stored === undefined ? undefined : viewGrain(store, memory, stored, context);
 }
 
 /** In the order of their creation. */

@@ -6,6 +6,7 @@ import type { Ordinal } from '../../index/parts/part.ts';
 import { filterPart } from '../../recall/filter/filter.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
+import { shownSuccessor, successorAddress } from '../../store/view.ts';
 import { isWithin } from '../../store/within.ts';
 import { inSlices } from '../housekeeping/slices.ts';
 
@@ -33,7 +34,7 @@ function* page(
     last = ordinal;
     const stored = store.readGrain(memory, ordinal);
     if (stored === undefined || !isWithin(context, stored.grain)) continue;
-    grains.push({ hash: stored.address, blob: stored.blob, ...statusOf(store, memory, ordinal) });
+    grains.push({ hash: stored.address, blob: stored.blob, ...statusOf(store, memory, context, ordinal) });
     bytes += stored.blob.length;
     yield;
   }
@@ -60,13 +61,17 @@ function ordinalsAfter(
   return ordinals.sort((a, b) => a - b);
 }
 
-function statusOf(store: Store, memory: Memory, ordinal: Ordinal): Omit<ExportedGrain, 'hash' | 'blob'> {
-  const successor = store.status.supersession(memory.number, ordinal);
-  const address = successor === undefined ? undefined : memory.trail.addressNamed(successor.newName);
+function statusOf(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  ordinal: Ordinal,
+): Omit<ExportedGrain, 'hash' | 'blob'> {
+  const address = successorAddress(store, memory, ordinal, context);
   const verification = store.status.verification(ordinal);
   return defined({
     supersededBy: address,
-    systemValidToMs: address === undefined ? undefined : successor?.atMs,
+    systemValidToMs: address === undefined ? undefined : shownSuccessor(store, memory, ordinal)?.atMs,
     verificationStatus: verification === '' ? undefined : verification,
   });
 }

@@ -17,7 +17,7 @@ export function viewWithSources(
   caller: CallContext | undefined,
   stored: StoredGrain,
 ): GrainView {
-  const view = viewGrain(store, memory, stored);
+  const view = viewGrain(store, memory, stored, caller);
   const sources = shownFurtherSources(store, memory, caller, stored.ordinal);
   return sources.length === 0 ? view : { ...view, sources };
 }

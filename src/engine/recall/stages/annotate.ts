@@ -30,7 +30,7 @@ export function* sourcesOf(hits: readonly StageHit[]): Recalling<Pick<Staged, 's
         score,
         breakdown: { base: score, rrf: score, changes: {} },
         judged: false,
-        superseded: grain.supersededBy !== undefined,
+        superseded: grain.supersededBy !== undefined || grain.isSuperseded === true,
         recallSource: 'primary',
       },
     ];

@@ -40,12 +40,12 @@ export const GrainOutput = Type.Object({
 export type GrainOutput = Static<typeof GrainOutput>;
 
 export function grainOutput(view: GrainView): GrainOutput {
-  const { sources, ...rest } = view;
+  const { sources, isSuperseded, ...rest } = view;
   return {
     blobHash: view.hash,
     ...rest,
     text: sentenceOf(view),
     sources: sources && [...sources],
-    versionStatus: view.supersededBy === undefined ? 'current' : 'superseded',
+    versionStatus: view.supersededBy === undefined && isSuperseded !== true ? 'current' : 'superseded',
   };
 }

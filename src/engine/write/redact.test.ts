@@ -1,0 +1,112 @@
+// What an erasure leaves of versions that other people made: none names the hash of a version that is gone, since that hash
+// and the rest of the text would confirm a guess of the name.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { addBelief, contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import type { MemorySettings } from '../calls/memory.ts';
+import type { Engine } from '../engine.ts';
+
+const context = contextOf(1);
+
+/** A memory that holds a grain of ada's own, so that she has a key. */
+async function withAda(t: TestContext, settings: Partial<MemorySettings> = {}): Promise<Engine> {
+  const engine = await openShard(temporaryDirectory(t));
+  t.after(() => engine.close());
+  await engine.write('attachMemory', context, { settings: { ...settingsOf(1), ...settings } });
+  await addBelief(engine, 1, { subject: 'tea', object: 'is hers', user_id: 'ada' });
+  return engine;
+}
+
+async function eraseAda(engine: Engine): Promise<void> {
+  const { keyFingerprint } = await engine.write('eraseUser', context, { userId: 'ada' });
+  await engine.write('redactUser', context, { userId: 'ada', keyFingerprint });
+}
+
+const changed = async (engine: Engine, oldHash: string, fields: Readonly<Record<string, string>>): Promise<string> =>
+  (await engine.write('supersede', context, { oldHash, fields })).newHash;
+
+/** The hashes of the grains of bob, every version, oldest first. */
+const ofBob = (engine: Engine): string[] =>
+  engine
+    .read('list', context, { filter: { userId: 'bob', includeSuperseded: true }, limit: 50, order: 'asc' })
+    .grains.map(({ hash }) => hash);
+
+const exported = async (engine: Engine, as = context) =>
+  (await engine.write('exportPage', as, { after: 0, limitBytes: 1 << 20, filter: { includeSuperseded: true } })).grains;
+
+test('the version before a redacted one leads to the one that took its place', async (t) => {
+  const engine = await withAda(t);
+  const first = await addBelief(engine, 1, { subject: 'the cat', object: 'sleeps', user_id: 'bob' });
+  const naming = await changed(engine, first, { subject: 'ada' });
+  assert.equal(engine.read('get', context, { hash: first }).supersededBy, naming);
+  await eraseAda(engine);
+  const left = ofBob(engine);
+  const redacted = left.find((hash) => hash !== first);
+  assert.ok(left.length === 2 && redacted !== undefined && redacted !== naming);
+  const view = engine.read('get', context, { hash: first });
+  assert.deepEqual([view.supersededBy, view.fields['superseded_by']], [redacted, redacted]);
+  assert.equal((await exported(engine)).find(({ hash }) => hash === first)?.supersededBy, redacted);
+});
+
+test('a version that follows one with the name loses its hash', async (t) => {
+  const engine = await withAda(t);
+  const naming = await addBelief(engine, 1, { subject: 'ada', object: 'sleeps', user_id: 'bob' });
+  const next = await changed(engine, naming, { subject: 'the cat' });
+  await eraseAda(engine);
+  const [left, ...others] = ofBob(engine);
+  assert.ok(left !== undefined && left !== next && others.length === 0);
+  const { fields, supersedes } = engine.read('get', context, { hash: left });
+  assert.deepEqual([fields['subject'], fields['object'], supersedes], ['the cat', 'sleeps', undefined]);
+  for (const { blob } of await exported(engine)) {
+    const bytes = Buffer.from(blob);
+    assert.ok(!bytes.includes(Buffer.from(naming, 'hex')) && !bytes.includes(naming));
+  }
+});
+
+test('a version that an upsert put after one with the name stays as it is', async (t) => {
+  const engine = await withAda(t, { dedup: 'upsert' });
+  await addBelief(engine, 1, { subject: 'the team', object: 'ada', user_id: 'bob' });
+  const next = await addBelief(engine, 1, { subject: 'the team', object: 'bob', user_id: 'bob' });
+  await eraseAda(engine);
+  assert.deepEqual(ofBob(engine), [next]);
+});
+
+test('a grain that a file linked to one of an erased person stays as it is', async (t) => {
+  const engine = await withAda(t);
+  const hers = await addBelief(engine, 1, { subject: 'the cat', object: 'sleeps', user_id: 'ada' });
+  const his = await addBelief(engine, 1, { subject: 'the cat', object: 'runs', user_id: 'bob' });
+  const blobs = [hers, his].map((hash) => engine.read('getRaw', context, { hash }).blob);
+  const { refused } = await engine.write('importBlobs', context, {
+    blobs,
+    manifest: [{ hash: hers, supersededBy: his }],
+  });
+  assert.deepEqual(refused, []);
+  await eraseAda(engine);
+  assert.deepEqual(ofBob(engine), [his]);
+});
+
+test('a version whose successor was erased is superseded still', async (t) => {
+  const engine = await withAda(t);
+  const his = await addBelief(engine, 1, { subject: 'the cat', object: 'sleeps', user_id: 'bob' });
+  await changed(engine, his, { user_id: 'ada' });
+  await eraseAda(engine);
+  const { supersededBy, isSuperseded } = engine.read('get', context, { hash: his });
+  assert.deepEqual([supersededBy, isSuperseded], [undefined, true]);
+});
+
+test('a bound caller learns that a version was replaced, and no hash of a version outside', async (t) => {
+  const engine = await withAda(t);
+  const his = await addBelief(engine, 1, { subject: 'the cat', object: 'sleeps', user_id: 'bob' });
+  const hers = await changed(engine, his, { user_id: 'ada' });
+  assert.equal(engine.read('get', context, { hash: his }).supersededBy, hers);
+  const bound = { ...context, userId: 'bob' };
+  const { supersededBy, isSuperseded, fields } = engine.read('get', bound, { hash: his });
+  assert.deepEqual([supersededBy, isSuperseded, fields['superseded_by']], [undefined, true, undefined]);
+  const [version] = engine.read('history', bound, { hash: his }).versions;
+  assert.equal(version?.fields['superseded_by'], undefined);
+  assert.deepEqual(
+    (await exported(engine, bound)).map(({ hash, supersededBy: next }) => [hash, next]),
+    [[his, undefined]],
+  );
+});
