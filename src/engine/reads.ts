@@ -124,7 +124,12 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     grainHashes: (context, { names, shown }) => {
       const memory = store.memory(context.memory);
       const hashOf =
-        shown === true ? hashesShown(store, memory, context) : (name: string) => store.hashOfName(memory, name);
+        shown === true
+          ? hashesShown(store, memory, context)
+          : (name: string) => {
+              const hash = store.hashOfName(memory, name);
+              return hash !== undefined && isOwn(store, memory, context, hash) ? hash : undefined;
+            };
       return { hashes: names.map((name) => hashOf(name) ?? '') };
     },
     knownFacts: (context, input) => knownFacts(store, store.memory(context.memory), context, input),
@@ -293,6 +298,14 @@ function isPresent(store: Store, memory: Memory, context: CallContext, hash: str
   if (ordinal === undefined || !isBound(binding)) return ordinal !== undefined;
   const stored = store.readGrain(memory, ordinal);
   return stored !== undefined && isWithin(context, stored.grain) && isViewed(binding, stored.grain);
+}
+
+/** False for a grain outside the caller's binding. */
+function isOwn(store: Store, memory: Memory, context: CallContext, hash: string): boolean {
+  if (!isBound(context)) return true;
+  const ordinal = store.findOrdinal(memory.number, hash);
+  const stored = ordinal === undefined ? undefined : store.readGrain(memory, ordinal);
+  return stored !== undefined && isWithin(context, stored.grain);
 }
 
 function viewed(store: Store, memory: Memory, context: CallContext, hash: string): GrainView | null {

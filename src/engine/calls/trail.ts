@@ -98,6 +98,11 @@ export interface RecallRecordView extends RecallSummary {
   readonly verified: boolean;
   /** True if its person was erased: the record no longer holds names or that person. */
   readonly redacted: boolean;
+  /**
+   * Set for a bound caller if a call without its binding made the record. `whole`: the counts are of grains within the binding.
+   * `part`: so are these, as far as the shard knows.
+   */
+  readonly seen?: 'whole' | 'part';
 }
 
 export interface RecallTotals {
@@ -130,7 +135,8 @@ export interface TrailCalls {
   namesAt: { input: { ordinals: readonly number[] }; output: { names: readonly string[] } };
   /**
    * Hashes of the grains with these trail names, in the order of `names`; '' for a grain that is not in this partition
-   * or whose name is from another one. `shown`: '' also for a grain that is hidden from the caller.
+   * or whose name is from another one, and for a grain outside the caller's binding. `shown`: the caller sees a grain that names
+   * them, which has their person and namespace; '' also for a grain that is hidden from the caller.
    */
   grainHashes: { input: { names: readonly string[]; shown?: true | undefined }; output: { hashes: readonly string[] } };
   /** Recall records, newest or oldest first. `from`: the first position to return. `next`: `from` of the next page. */

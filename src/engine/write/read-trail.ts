@@ -11,7 +11,16 @@ import { seal } from '../crypto/envelope.ts';
 import type { KnownAgent } from '../govern/agents/agents.ts';
 import type { AuditDraft } from '../govern/trail/audit.ts';
 import { EXCLUSION_REASONS, type ExclusionReason } from '../govern/trail/exclusions.ts';
-import type { KeptExclusions, KeptNames, KeptRecall, KeptResults, KeptTurn } from '../govern/trail/provenance.ts';
+import {
+  BOUND_NAMESPACE,
+  BOUND_USER,
+  type KeptExclusions,
+  type KeptNames,
+  type KeptQuery,
+  type KeptRecall,
+  type KeptResults,
+  type KeptTurn,
+} from '../govern/trail/provenance.ts';
 import { encodeNames, encodeRecall } from '../govern/trail/provenance-codec.ts';
 import { recallIds } from '../govern/trail/recall-ids.ts';
 import { isPlainHash, NO_NAME } from '../record/grain-name.ts';
@@ -124,7 +133,12 @@ export class ReadTrail {
   #recordOf(memory: Memory, context: CallContext, content: RecallRecordContent, user: string | undefined): LeftRecall {
     const atMs = this.#store.clock.nowMs();
     const names = namesOf(memory, content, user);
-    const { text_sha256: _, ...query } = content.query;
+    const namespace = content.namespace === '' ? (context.namespace ?? '') : content.namespace;
+    const asked = underBinding(content.query, {
+      namespace: context.namespace !== undefined && context.namespace === namespace,
+      user: context.userId !== undefined && context.userId === user,
+    });
+    const { text_sha256: _, ...query } = asked;
     const called = (hash: string): string => {
       if (!isPlainHash(hash)) return hash === '' ? NO_NAME : hash;
       return (content.names === undefined ? this.#store.nameOfHash(memory, hash) : content.names[hash]) || NO_NAME;
@@ -136,10 +150,10 @@ export class ReadTrail {
       mode: content.mode,
       // Random: a counter would reveal how many recalls came between two records.
       nonce: randomInt(NONCES),
-      namespace: content.namespace === '' ? (context.namespace ?? '') : content.namespace,
+      namespace,
       principal: auditActor(memory, context.actor),
       // The query of the person concerned is erased together with the person.
-      query: names?.text_sha256 === undefined ? content.query : query,
+      query: names?.text_sha256 === undefined ? asked : query,
       requestId: context.requestId,
       results: resultsOf(content, called),
       resultCount: content.resultCount ?? content.results.length,
@@ -211,6 +225,16 @@ export class ReadTrail {
     this.lost += 1;
     return undefined;
   }
+}
+
+/** The query with the binding of its caller. Others who see the record later may be bound as well. */
+function underBinding(
+  query: KeptQuery,
+  { namespace, user }: { readonly namespace: boolean; readonly user: boolean },
+): KeptQuery {
+  if (!namespace && !user) return query;
+  const bindings = [...(namespace ? [BOUND_NAMESPACE] : []), ...(user ? [BOUND_USER] : [])];
+  return { ...query, options: [...query.options, ...bindings].sort() };
 }
 
 function namesOf(memory: Memory, content: RecallRecordContent, user: string | undefined): KeptNames | undefined {

@@ -9,6 +9,10 @@ import { EXCLUSION_REASONS, type ExclusionReason } from './exclusions.ts';
 export const QUERY_MODES = ['structural', 'text', 'hybrid', 'chain', 'cal', 'harness', 'chat'] as const;
 export type QueryMode = (typeof QUERY_MODES)[number];
 
+/** Options of a recall whose caller was bound to the namespace, or the person, that the record names. */
+export const BOUND_NAMESPACE = 'bound_namespace';
+export const BOUND_USER = 'bound_user';
+
 /** Members of a score breakdown, the first ones sorted by name. On disk by index: only append to the end. */
 export const BREAKDOWN_FIELDS = [
   'answer',

@@ -7,15 +7,24 @@ import type { MemoryCalls } from '../../calls/calls.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { RecallRecordView, RecallSummary, RecordFilter } from '../../calls/trail.ts';
 import { open } from '../../crypto/envelope.ts';
-import { type KeptNames, type KeptRecall, type ShownGrain, shownRecall } from '../../govern/trail/provenance.ts';
+import {
+  BOUND_NAMESPACE,
+  BOUND_USER,
+  type KeptNames,
+  type KeptRecall,
+  type ShownGrain,
+  shownRecall,
+} from '../../govern/trail/provenance.ts';
 import { decodeNames, decodeRecall } from '../../govern/trail/provenance-codec.ts';
 import { recallIds } from '../../govern/trail/recall-ids.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import { CorruptRecord, type Sequence } from '../../log/log.ts';
+import { isPlainHash, parseName } from '../../record/grain-name.ts';
 import { type RecallRecord, recallKey } from '../../record/record.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
+import { isBound, isWithin } from '../../store/within.ts';
 import { shownPerson } from '../../write/actor.ts';
 
 type Page = MemoryCalls['recallRecords'];
@@ -41,6 +50,7 @@ export function* recallRecords(
 ): Generator<void, Page['output'], void> {
   const sequences = recordsOf(store, memory);
   const bound = within(context, filter);
+  const sight = sightOf(store, memory, context);
   const step = order === 'asc' ? 1 : -1;
   const records: RecallSummary[] = [];
   const isPlain = Object.keys(bound).length === 0;
@@ -61,7 +71,7 @@ export function* recallRecords(
     if (isBefore || next !== undefined) continue;
     if (passed < offset) passed += 1;
     else if (records.length === limit) next = sequence;
-    else records.push(summary(store, memory, opened));
+    else records.push(summary(store, memory, opened, sight));
   }
   return defined({
     records,
@@ -80,7 +90,7 @@ export function recallRecord(
   for (const part of store.parts(memory.number).toReversed())
     for (const sequence of part.keyed('recall', recallKey(wanted)).toReversed()) {
       const opened = openedAt(store, memory, sequence, within(context, {}));
-      if (opened?.record.id === wanted) return shown(store, memory, opened);
+      if (opened?.record.id === wanted) return shown(store, memory, opened, sightOf(store, memory, context));
     }
   throw new EngineError('PRV-E001');
 }
@@ -97,17 +107,19 @@ export function* recallTotals(
   const sums = { totalRecords: 0, candidates: 0, results: 0, zeroResultCount: 0 };
   let [oldest, newest]: (number | undefined)[] = [];
   const bound = within(context, input);
+  const sight = sightOf(store, memory, context);
   for (const sequence of recordsOf(store, memory)) {
     const opened = openedAt(store, memory, sequence, bound);
     yield;
     if (opened === undefined) continue;
     const { kept } = opened;
+    const counts = countsOf(opened, sight);
     sums.totalRecords += 1;
-    sums.candidates += kept.candidateCount;
-    sums.results += kept.resultCount;
-    if (kept.resultCount === 0) sums.zeroResultCount += 1;
+    sums.candidates += counts.candidateCount;
+    sums.results += counts.resultCount;
+    if (counts.resultCount === 0) sums.zeroResultCount += 1;
     byMode[kept.mode] = (byMode[kept.mode] ?? 0) + 1;
-    for (const [reason, count] of Object.entries(kept.excludedCounts))
+    for (const [reason, count] of Object.entries(counts.excludedCounts))
       byExclusion[reason] = (byExclusion[reason] ?? 0) + count;
     oldest = Math.min(oldest ?? kept.timestamp, kept.timestamp);
     newest = Math.max(newest ?? kept.timestamp, kept.timestamp);
@@ -195,29 +207,37 @@ function namesOf(memory: Memory, { id, namesKey, sealedNames }: RecallRecord): K
   }
 }
 
-function summary(store: Store, memory: Memory, { record, kept }: Opened): RecallSummary {
+function summary(store: Store, memory: Memory, opened: Opened, sight: Sight | undefined): RecallSummary {
+  const { record, kept } = opened;
+  const { candidateCount, resultCount } = countsOf(opened, sight);
   return {
     recallId: record.id,
     timestamp: kept.timestamp,
     namespace: kept.namespace,
     queryMode: kept.mode,
-    candidateCount: kept.candidateCount,
-    resultCount: kept.resultCount,
+    candidateCount,
+    resultCount,
     principal: shownPerson(store, memory, kept.principal),
   };
 }
 
-function shown(store: Store, memory: Memory, opened: Opened): RecallRecordView {
+function shown(store: Store, memory: Memory, opened: Opened, sight: Sight | undefined): RecallRecordView {
   const { record, kept, names } = opened;
-  const whole = shownRecall(kept, names);
+  const whole = shownRecall({ ...kept, excludedCounts: countsOf(opened, sight).excludedCounts }, names);
   const isRedacted = record.restId !== '' && names === undefined;
+  const seen = sight?.of(opened);
+  const hashOf = (one: ShownGrain): string => {
+    const hash = 'hash' in one ? one.hash : store.hashOfName(memory, one.grain);
+    return hash !== undefined && (seen === undefined || sight?.shows(hash) === true) ? hash : '';
+  };
   return {
-    ...summary(store, memory, opened),
+    ...summary(store, memory, opened, sight),
     query: whole.query as JsonObject, // texts, flags and lists of texts
-    results: whole.results.map((one) => ({ ...one, hash: hashOf(store, memory, one) })),
-    excluded: whole.excluded.map((one) => ({ ...one, hash: hashOf(store, memory, one) })),
+    results: whole.results.map((one) => ({ ...one, hash: hashOf(one) })),
+    excluded: whole.excluded.map((one) => ({ ...one, hash: hashOf(one) })),
     excludedCounts: whole.excluded_counts,
     excludedTotal: whole.excluded_total,
+    ...defined({ seen }),
     nonce: whole.nonce,
     requestId: whole.request_id,
     auditEntryHash: record.auditHash,
@@ -226,7 +246,85 @@ function shown(store: Store, memory: Memory, opened: Opened): RecallRecordView {
   };
 }
 
-/** The hash of a grain that a record names, while the grain is here; otherwise ''. */
-function hashOf(store: Store, memory: Memory, shown: ShownGrain): string {
-  return 'hash' in shown ? shown.hash : (store.hashOfName(memory, shown.grain) ?? '');
+/** No grain is sealed under it. */
+const NO_KEY = -1;
+
+type Counts = Pick<KeptRecall, 'candidateCount' | 'resultCount' | 'excludedCounts'>;
+
+/** The counts of a record, for a bound caller without the grains outside its binding. */
+function countsOf(opened: Opened, sight: Sight | undefined): Counts {
+  const { kept } = opened;
+  const { candidateCount, resultCount } = kept;
+  switch (sight?.of(opened)) {
+    case undefined:
+      return kept;
+    case 'whole':
+      return { candidateCount, resultCount, excludedCounts: {} };
+    case 'part': {
+      const count = kept.results.grains.texts().filter((grain) => sight?.holds(grain)).length;
+      return { candidateCount: count, resultCount: count, excludedCounts: {} };
+    }
+  }
+}
+
+/**
+ * The part that a bound caller sees of records that concern its person or its namespace. Callers who see more may have made
+ * them: these name grains that the caller must not learn of.
+ */
+class Sight {
+  readonly #store: Store;
+  readonly #memory: Memory;
+  readonly #context: CallContext;
+  /** Of the person and of the namespace: the ids of their live keys; absent where the caller is not bound so. */
+  readonly #userKey: number | undefined;
+  readonly #scopeKey: number | undefined;
+  readonly #personToken: string | undefined;
+
+  constructor(store: Store, memory: Memory, context: CallContext) {
+    const { namespace, userId } = context;
+    this.#store = store;
+    this.#memory = memory;
+    this.#context = context;
+    this.#userKey = userId === undefined ? undefined : (store.namedKeys.user(memory, userId)?.key ?? NO_KEY);
+    this.#scopeKey = namespace === undefined ? undefined : (store.namedKeys.scope(memory, namespace)?.key ?? NO_KEY);
+    this.#personToken = userId === undefined ? undefined : memory.tokens.facet('entity', userId).toString('hex');
+  }
+
+  /**
+   * Undefined for a record of a call with this binding, which is shown whole. `whole`: all candidates lie within the binding.
+   * They may not (`part`) if the recall was about a name, which concerns the person of that name whoever has stored what it
+   * found, or for a conversation, which shows what is about nobody too.
+   */
+  of({ kept: { mode, query }, names }: Opened): 'whole' | 'part' | undefined {
+    const { namespace, userId } = this.#context;
+    const isOwn =
+      (namespace === undefined || query.options.includes(BOUND_NAMESPACE)) &&
+      (userId === undefined || query.options.includes(BOUND_USER));
+    if (isOwn) return undefined;
+    if (mode === 'chat' || mode === 'harness' || query.options.includes('for_user')) return 'part';
+    const token = this.#personToken;
+    const isOfName = token !== undefined && [names?.entity, names?.subject, names?.object].includes(token);
+    return isOfName ? 'part' : 'whole';
+  }
+
+  /** By the keys in its name, which cost nothing; false for a grain of another partition, whose keys are not known here. */
+  holds(grain: string): boolean {
+    if (isPlainHash(grain)) return this.shows(grain);
+    const name = parseName(grain);
+    if (name === undefined || name.partition !== undefined) return false;
+    const isOf = (key: number, bound: number | undefined): boolean => bound === undefined || key === bound;
+    return isOf(name.keys.user, this.#userKey) && isOf(name.keys.scope, this.#scopeKey);
+  }
+
+  /** True for the hash of a grain that is here, within the binding. */
+  shows(hash: string): boolean {
+    const ordinal = this.#store.findOrdinal(this.#memory.number, hash);
+    const stored = ordinal === undefined ? undefined : this.#store.readGrain(this.#memory, ordinal);
+    return stored !== undefined && isWithin(this.#context, stored.grain);
+  }
+}
+
+/** Undefined for a caller that sees the whole memory. */
+function sightOf(store: Store, memory: Memory, context: CallContext): Sight | undefined {
+  return isBound(context) ? new Sight(store, memory, context) : undefined;
 }

@@ -104,15 +104,23 @@ async function entryAt(context: Context, { seq, partition }: { readonly seq: num
   return { entries: found, total: found.length, nextCursor: null, chainValid: undefined };
 }
 
+/** Counts of grains of whoever has them: an entry about a person may count what others say of that person. */
+const COUNTS: Readonly<Record<string, readonly string[]>> = {
+  'memory.recalled': ['candidate_count', 'result_count'],
+  'erasure.cross_user_redacted': ['redacted', 'removed'],
+};
+
 /**
- * For a caller that may see only some entries, removes members that would reveal the number of others: seq, and grain
- * names, which contain key ids.
+ * For a caller that may see only some entries, removes members that would reveal the number of others: seq, counts, and
+ * grain names, which contain key ids.
  */
 function shownTo({ userId }: Context, entry: AuditView): Omit<AuditView, 'seq'> & Partial<Pick<AuditView, 'seq'>> {
   if (userId === undefined) return entry;
   const { seq: _, details, ...shown } = entry;
+  const counts = COUNTS[entry.eventType] ?? [];
   const isName = (value: unknown): boolean => typeof value === 'string' && GRAIN_NAME.test(value);
-  return { ...shown, details: Object.fromEntries(Object.entries(details).filter(([, value]) => !isName(value))) };
+  const kept = Object.entries(details).filter(([name, value]) => !isName(value) && !counts.includes(name));
+  return { ...shown, details: Object.fromEntries(kept) };
 }
 
 /** A grain's name in the log, not its hash, which has 64 digits. */

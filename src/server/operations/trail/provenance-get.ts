@@ -1,5 +1,5 @@
 import { defined } from '../../../engine/base/defined.ts';
-import type { JsonObject } from '../../../shards/protocol.ts';
+import type { JsonObject, RecallRecordView } from '../../../shards/protocol.ts';
 import { GetProvenanceRequest, GetProvenanceResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation } from '../define.ts';
 import { Hash } from '../grains/view.ts';
@@ -41,10 +41,11 @@ export const provenanceGet = defineOperation({
   }),
   async run({ recallId, explain }, context) {
     const record = await context.call('recallRecord', { recallId });
+    const harnessTurn = harnessTurnOf(record);
+    if (record.seen !== undefined) return { ...seenOfOthers(record), ...defined({ harnessTurn }) };
     const { results, excluded, ...shown } = explain === true ? explained(record) : record;
     const isBound = context.namespace !== undefined || context.userId !== undefined;
     const visible = (grains: readonly JsonObject[]) => (isBound ? grains.map(withoutName) : [...grains]);
-    const harnessTurn = harnessTurnOf(record);
     return { ...shown, results: visible(results), excluded: visible(excluded), ...defined({ harnessTurn }) };
   },
 });
@@ -52,4 +53,31 @@ export const provenanceGet = defineOperation({
 /** Removes the grain's log name: it contains a key id, which would reveal the activity of others. */
 function withoutName({ grain: _, ...shown }: JsonObject): JsonObject {
   return shown;
+}
+
+/**
+ * A record that a call without the binding of the reader made, with the grains within that binding alone. Scores rest on the
+ * words of all grains, and are left out.
+ */
+function seenOfOthers({ seen, ...record }: RecallRecordView) {
+  const results = record.results
+    .filter(isNamed)
+    .map(({ hash = '' }, i) => ({ rank: i + 1, hash, score_breakdown: {} }));
+  const excluded = record.excluded.filter(isNamed).map(({ hash = '', reason = '' }) => ({ hash, reason }));
+  const counts = Map.groupBy(excluded, ({ reason }) => String(reason));
+  const { harness: _, ...query } = record.query;
+  return {
+    ...record,
+    query,
+    results,
+    excluded,
+    excludedCounts: Object.fromEntries([...counts].map(([reason, some]) => [reason, some.length])),
+    excludedTotal: excluded.length,
+    candidateCount: seen === 'part' ? results.length : record.candidateCount,
+    resultCount: seen === 'part' ? results.length : record.resultCount,
+  };
+}
+
+function isNamed({ hash }: JsonObject): boolean {
+  return hash !== '';
 }
