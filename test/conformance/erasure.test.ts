@@ -117,6 +117,38 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
       await refused(exec({ ...json, args: { user_id: 'bea' } }), 'VAL-E005');
     });
 
+    test('with its idempotency key the making of a key names nobody after the erasure', async () => {
+      const id = await newId();
+      const user = 'quetzalcoatl';
+      const json = {
+        memory_id: id,
+        user_id: user,
+        namespace: user,
+        name: `the key of ${user}`,
+        principal: `user:${user}`,
+      };
+      // A repeat lacks the secret, which the description of the answer requires.
+      const made = async (): Promise<ParsedJson> => {
+        const headers = {
+          authorization: `Bearer ${http.key}`,
+          'content-type': 'application/json',
+          'idempotency-key': `key in ${id}`,
+        };
+        const answer = await fetch(`${http.base}/api/auth/keys`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(json),
+        });
+        return (await answer.json()) as ParsedJson; // an object, as the client parses it
+      };
+      const { raw_key: _, ...first } = await made();
+      assert.deepEqual(await made(), first);
+      await http.post(`/memories/${id}/forget`, { user_id: user });
+      const again = await made();
+      assert.deepEqual([again['key_id'], again['scopes']], [first['key_id'], first['scopes']]);
+      assert.ok(!JSON.stringify(again).includes(user), JSON.stringify(again));
+    });
+
     test('an erasure requires the admin scope and an unbound key', async () => {
       const id = await newId();
       await believe(id, 'ann', 'rain', { user_id: 'ann' });

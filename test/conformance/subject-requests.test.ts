@@ -197,6 +197,24 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
       assert.equal((await http.get(`${M}/subject-requests?user_id=ada`)).total, 1, 'it is found by its person');
     });
 
+    test('a repeated call tells no name that a closed request has lost', async () => {
+      const M = await memory();
+      await fill(M, 'ada');
+      const { request_id } = await open(M, { requester: 'Ada Byron' });
+      const path = `${M}/subject-requests/${request_id}`;
+      await http.post(`${path}/erase`, { confirm: 'ada' });
+      const asked = { headers: { 'idempotency-key': 'extend' } };
+      const extended = (): Promise<ParsedJson> =>
+        http.post(`${path}/extend`, { reason: 'Ada has two letters.' }, asked);
+      const shown = ({ user_id, requester, extension }: ParsedJson) => [user_id, requester, extension.reason];
+      const first = await extended();
+      assert.deepEqual(shown(first), ['ada', 'Ada Byron', 'Ada has two letters.']);
+      await http.post(`${path}/close`, {});
+      const again = await extended();
+      assert.deepEqual([again.request_id, again.extension.days], [request_id, first.extension.days]);
+      assert.deepEqual(shown(again), [undefined, undefined, undefined]);
+    });
+
     test('an erasure of somebody whom the memory does not know is proven as that', async () => {
       const M = await memory();
       const { request_id } = await open(M, { user_id: 'nobody' });

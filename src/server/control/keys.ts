@@ -10,7 +10,7 @@ import { type FirstChange, madeBefore, UNKEPT } from '../replies.ts';
 import type { Change } from './group.ts';
 import { randomId } from './ids.ts';
 import type { ControlChanges } from './reading.ts';
-import { hasOwnKey, type KeyRecord, type MemoryRecord } from './records.ts';
+import { hasOwnKey, type KeyRecord, type MemoryRecord, membersOf, type ReplyRecord } from './records.ts';
 
 export type { KeyRecord } from './records.ts';
 
@@ -223,15 +223,34 @@ export interface KeysOfPerson {
 
 /**
  * Revokes the keys of an erased person and removes the binding, name and principal from their records, also from keys
- * revoked earlier. The keys can still be identified by id.
+ * revoked earlier. The keys can still be identified by id. Returns them as they were.
  */
 export function eraseKeys(
   change: Pick<Change, 'put' | 'audit'>,
   keys: Iterable<KeyRecord>,
   person: KeysOfPerson,
   by: { readonly actor: string; readonly nowMs: number },
+): KeyRecord[] {
+  const ended = [...keys].filter((key) => isOfPerson(key, person));
+  for (const key of ended) eraseKey(change, key, by);
+  return ended;
+}
+
+/** Takes the owners of these keys out of the stored answers that show the keys as they were made. */
+export function endReplies(
+  change: Pick<Change, 'renew'>,
+  replies: Iterable<ReplyRecord>,
+  keys: readonly KeyRecord[],
 ): void {
-  for (const key of [...keys]) if (isOfPerson(key, person)) eraseKey(change, key, by);
+  if (keys.length === 0) return;
+  const ids = new Set<unknown>(keys.map(({ keyId }) => keyId));
+  for (const reply of [...replies]) {
+    const shown = membersOf(reply.value);
+    if (shown?.['principal'] === undefined || !ids.has(shown['keyId'])) continue;
+    const { userId: _, namespace: __, ...kept } = shown;
+    const nameless = { ...kept, name: ERASED_NAME, principal: `key:${String(shown['keyId'])}` };
+    change.renew('reply', { ...reply, value: nameless });
+  }
 }
 
 /** Ends a key of a deleted memory, and removes its owner from the record. */

@@ -14,9 +14,9 @@ import { type FirstChange, UNKEPT } from '../replies.ts';
 import type { Shards } from '../shards.ts';
 import { governingOf, isHeld, isUnsettled } from './governing.ts';
 import { randomId, slugOf } from './ids.ts';
-import { endKey } from './keys.ts';
+import { endKey, endReplies } from './keys.ts';
 import type { ControlChanges } from './reading.ts';
-import type { MemoryRecord } from './records.ts';
+import { hasOwnKey, type MemoryRecord } from './records.ts';
 
 export type { MemoryRecord } from './records.ts';
 
@@ -325,8 +325,13 @@ export class Memories {
       if (this.find(memory.id)?.number !== memory.number) throw new EngineError('MEM-E003');
       change.put('memory', { ...memory, deleting: true });
       // Another memory may get this id later, and these keys must not open it.
-      for (const key of [...this.#store.values('key')])
-        if (key.memoryId === memory.id) endKey(change, key, { actor: by.actor, nowMs: this.#clock.nowMs() });
+      const keys = [...this.#store.values('key')].filter(({ memoryId }) => memoryId === memory.id);
+      for (const key of keys) endKey(change, key, { actor: by.actor, nowMs: this.#clock.nowMs() });
+      endReplies(
+        change,
+        this.#store.values('reply'),
+        keys.filter((key) => hasOwnKey('key', key)),
+      );
     });
     return this.#destroy(memory, by.actor, by.requestId);
   }

@@ -362,6 +362,11 @@ export function entityId<K extends EntityKind>(kind: K, value: Entities[K]): str
   return ID_OF[kind](value);
 }
 
+/** The members of a value; undefined for one without. */
+export function membersOf(value: JsonValue | undefined): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
 /**
  * True for a record that may name a person, or holds a key of a provider or a file: it gets its own key, which is destroyed with the
  * record.

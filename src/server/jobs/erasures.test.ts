@@ -245,12 +245,52 @@ test('keys left by a crash after the grains are revoked by the next start, befor
   await second.end();
 });
 
-test('stored answers that name the user are deleted; those of others and of other memories stay', async () => {
+test('a stored answer that shows a key of the person as it was made loses its names with the key', async () => {
+  const { erasures, control, end } = deployment(new MemoryLogStore());
+  const ids = await withKeys(control);
+  for (const [id, keyId] of Object.entries(ids))
+    await control.commit((change) =>
+      change.put('reply', {
+        id,
+        bodyHash: 'b',
+        atMs: systemClock.nowMs(),
+        value: { keyId, name: "ann's laptop", principal: 'user:ann', userId: 'ann', prefix: 'gp_0' },
+      }),
+    );
+  await erasures.user(MEMORY, 'ann', BY, async () => PROOF);
+  const ended = new Set(endedOf(control, ids));
+  assert.ok(ended.size > 0);
+  for (const [id, keyId] of Object.entries(ids)) {
+    const left = { keyId, name: 'erased', principal: `key:${keyId}`, prefix: 'gp_0' };
+    const { value } = control.get('reply', id)!;
+    if (ended.has(id)) assert.deepEqual(value, left);
+    else assert.match(JSON.stringify(value), /ann's laptop/);
+  }
+  await end();
+});
+
+test('an erasure of a scope deletes stored answers that name a grain', async () => {
+  const { erasures, control, end } = deployment(new MemoryLogStore());
+  const keep = (id: string, value: JsonValue): Promise<void> =>
+    control.commit((change) => change.put('reply', { id, bodyHash: 'b', atMs: systemClock.nowMs(), value }));
+  await keep('7 one', { hashes: ['a'.repeat(64)] });
+  await keep('7 two', { name: 'acme' });
+  await erasures.scope(MEMORY, 'acme', BY, async () => ({ path: 'acme', timestamp: 5, proofs: [] }));
+  assert.deepEqual(
+    [...control.values('reply')].map(({ id }) => id),
+    ['7 two'],
+  );
+  await end();
+});
+
+test('stored answers that name the user, or a grain, are deleted; those of others and of other memories stay', async () => {
   const { erasures, control, end } = deployment(new MemoryLogStore());
   const keep = (id: string, value: JsonValue): Promise<void> =>
     control.commit((change) => change.put('reply', { id, bodyHash: 'b', atMs: systemClock.nowMs(), value }));
   await keep('7 one', { result: { restrictions: [{ user_id: 'ann' }] } });
   await keep('7 two', { user_id: 'annette' });
+  await keep('7 three', { fileName: 'letter of Ann.pdf' });
+  await keep('7 four', { groups: [{ canonicalHash: 'a'.repeat(64) }] });
   await keep('8 one', { user_id: 'ann' });
   await erasures.user(MEMORY, 'ann', BY, async () => PROOF);
   assert.deepEqual(

@@ -7,7 +7,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/base/limits.ts';
 import type { ErasureProof, JsonValue, Output } from '../../shards/protocol.ts';
 import { randomId } from '../control/ids.ts';
-import { eraseKeys } from '../control/keys.ts';
+import { endReplies, eraseKeys } from '../control/keys.ts';
 import type { MemoryRecord } from '../control/memories.ts';
 import { repliesPrefix, settingsPrefix } from '../control/memories.ts';
 import { ERASURE_MARK } from '../control/records.ts';
@@ -186,15 +186,15 @@ export class Erasures {
     await this.#control.commit((change) => change.remove('setting', name));
   }
 
-  /** Everything is done. Stored answers of the deployment that name the user are deleted too. */
+  /**
+   * Everything is done. Stored answers about the memory that name the user, or any grain by its hash, are deleted too: nobody
+   * can tell whose grain it was.
+   */
   async #finish({ name, memory, target }: Intent): Promise<void> {
     await this.#control.commit((change) => {
       change.remove('setting', name);
-      if (!('userId' in target)) return;
-      const naming = [...this.#control.values('reply')].filter(
-        ({ id, value }) => id.startsWith(repliesPrefix(memory)) && says(value, target.userId),
-      );
-      for (const { id } of naming) change.remove('reply', id);
+      for (const { id, value } of [...this.#control.values('reply')])
+        if (id.startsWith(repliesPrefix(memory)) && tells(value, target)) change.remove('reply', id);
     });
   }
 
@@ -261,7 +261,7 @@ export class Erasures {
       const by = { actor, nowMs: this.#clock.nowMs() };
       // A restored copy learns in another way which deployment-wide keys have ended.
       const person = { userId, memoryId: memory.id, everywhere: everywhere && !this.#repeats };
-      eraseKeys(change, this.#control.values('key'), person, by);
+      endReplies(change, this.#control.values('reply'), eraseKeys(change, this.#control.values('key'), person, by));
     });
   }
 
@@ -327,10 +327,14 @@ interface By {
 }
 type Proofs = Output<'eraseScope'>;
 
-/** True when a string in the value equals the text. */
-function says(value: JsonValue, text: string): boolean {
-  if (typeof value !== 'object' || value === null) return value === text;
-  return Object.values(value).some((member) => says(member, text));
+const HASH = /^[0-9a-f]{64}$/;
+
+/** True when a string in the value is the hash of a grain, or has the words of the person's id. */
+function tells(value: JsonValue, target: Target): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some((member) => tells(member, target));
+  if (typeof value !== 'string') return false;
+  if (HASH.test(value)) return true;
+  return 'userId' in target && (value === target.userId || namesPerson(value, target.userId));
 }
 
 function contextOf(memory: number, actor: string, reason: string | undefined): MemoryContext {

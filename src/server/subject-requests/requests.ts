@@ -12,9 +12,10 @@ import {
 } from '../../engine/base/limits.ts';
 import { toNfc } from '../../engine/base/nfc.ts';
 import { KEY_BYTES } from '../../engine/crypto/envelope.ts';
+import type { JsonObject } from '../../engine/grain/api/json-value.ts';
 import type { Change } from '../control/group.ts';
 import { randomId } from '../control/ids.ts';
-import type { SubjectRequestOutcome, SubjectRequestRecord } from '../control/records.ts';
+import { membersOf, type SubjectRequestOutcome, type SubjectRequestRecord } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import { withoutPerson } from '../proofs/erasure-proof.ts';
 import { type FirstChange, madeBefore, UNKEPT } from '../replies.ts';
@@ -164,6 +165,10 @@ export class SubjectRequests {
       }
       const nameless = withoutNames(ended);
       change.renew('subjectRequest', nameless);
+      for (const reply of [...this.#control.values('reply')]) {
+        const shown = membersOf(reply.value);
+        if (shown?.['requestId'] === record.id) change.renew('reply', { ...reply, value: answerWithoutNames(shown) });
+      }
       return nameless;
     });
   }
@@ -226,6 +231,14 @@ function withoutNames(record: SubjectRequestRecord): SubjectRequestRecord {
     proof: proof && withoutPerson(proof),
     closed: closed && { atMs: closed.atMs, by: shown(closed.by), outcome: closed.outcome, acts: closed.acts },
   });
+}
+
+/** A stored answer that shows the request, without the same. */
+function answerWithoutNames({ userId: _, requester: __, note: ___, ...kept }: JsonObject): JsonObject {
+  const extension = membersOf(kept['extension']);
+  if (extension === undefined) return kept;
+  const { reason: ____, ...shown } = extension;
+  return { ...kept, extension: shown };
 }
 
 function open(record: SubjectRequestRecord): SubjectRequestRecord {
