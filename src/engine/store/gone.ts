@@ -13,15 +13,19 @@ import { type Binding, bindingOf, isBound } from './within.ts';
 
 /** MEM-E006 for an erased grain within the caller's binding, else MEM-E001. */
 export function whyGone(store: Store, memory: Memory, context: CallContext, address: string): EngineError {
-  const binding = bindingOf(memory, context);
+  return new EngineError(isErased(store, memory, address, bindingOf(memory, context)) ? 'MEM-E006' : 'MEM-E001');
+}
+
+/** True for an erased grain within the binding, as long as it is known as such. */
+export function isErased(store: Store, memory: Memory, address: string, binding: Binding = {}): boolean {
   // The list does not name the owners of the grains, so it is not used for a bound caller.
-  if (!isBound(binding) && store.erased.has(memory.number, address)) return new EngineError('MEM-E006');
+  if (!isBound(binding) && store.erased.has(memory.number, address)) return true;
   const { erased } = store.index;
   if (erased.count > 0)
     for (const part of store.parts(memory.number))
       for (const doc of part.address(address))
-        if (erased.get(part.ordinals[doc]!) && isWithin(part, doc, binding)) return new EngineError('MEM-E006');
-  return new EngineError('MEM-E001');
+        if (erased.get(part.ordinals[doc]!) && isWithin(part, doc, binding)) return true;
+  return false;
 }
 
 function isWithin(part: IndexPart, doc: Doc, { namespace, userId, view }: Binding): boolean {

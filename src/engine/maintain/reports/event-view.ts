@@ -15,6 +15,7 @@ import type { EventKind } from '../../govern/trail/event-kinds.ts';
 import type { Sequence } from '../../log/log.ts';
 import { parseName } from '../../record/grain-name.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
+import { isErased } from '../../store/gone.ts';
 import type { Memory } from '../../store/memory.ts';
 import { refuseRead } from '../../store/readable.ts';
 import type { Store } from '../../store/store.ts';
@@ -124,7 +125,7 @@ export class EventReader {
     const stored = this.#grainNamed(name, hash);
     if (stored === undefined) {
       if (!this.#mayHearOfGone(entry, name)) return undefined;
-      return { hash, grainType, oldHash: this.#hashOf(old) };
+      return { hash: this.#toldOfGone(hash), grainType, oldHash: this.#hashOf(old) };
     }
     if (!isWithin(this.#context, stored.grain)) return undefined;
     if (refuseRead(this.#memory, this.#context, stored.grain, this.#nowMs) !== undefined) return undefined;
@@ -154,13 +155,27 @@ export class EventReader {
     return this.#store.readGrain(this.#memory, ordinal);
   }
 
+  /** Of a further grain of an event, such as the version before. */
   #hashOf(name: unknown): string | undefined {
-    return typeof name === 'string' ? this.#memory.trail.addressNamed(name) : undefined;
+    const hash = typeof name === 'string' ? this.#memory.trail.addressNamed(name) : undefined;
+    if (typeof name !== 'string' || hash === undefined) return undefined;
+    const stored = this.#grainNamed(name, hash);
+    if (stored !== undefined) return isWithin(this.#context, stored.grain) ? hash : undefined;
+    return this.#isOwn(name) ? this.#toldOfGone(hash) : undefined;
+  }
+
+  /** The hash of a grain that is gone. That of an erased one could confirm a guess of what it said. */
+  #toldOfGone(hash: string | undefined): string | undefined {
+    if (hash === undefined || isErased(this.#store, this.#memory, hash)) return undefined;
+    return hash;
+  }
+
+  #mayHearOfGone({ subject }: AuditEntry, name: string): boolean {
+    return !this.#hiddenPeople.has(subject) && this.#isOwn(name);
   }
 
   /** A grain that is gone is judged by the keys in its name. An erased grain is outside every binding. */
-  #mayHearOfGone({ subject }: AuditEntry, name: string): boolean {
-    if (this.#hiddenPeople.has(subject)) return false;
+  #isOwn(name: string): boolean {
     const { namespace, userId, view } = this.#binding;
     if (!this.isPartial) return true;
     const keys = parseName(name)?.keys;
