@@ -182,19 +182,25 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
       const { governed } = store.memory(context.memory);
       const named = context.userId ?? input.userId;
       const visible = ofSeen(store, context, named, restrictionsOf(governed, named));
+      const isTold = isToldOf(store, context, named);
       return {
         restrictions: visible.map(({ userId, reason, atMs, by }) => ({
           userId,
-          reason,
+          reason: isTold ? reason : '',
           restrictedAt: Math.floor(atMs / 1000),
-          restrictedBy: by,
+          restrictedBy: isTold ? by : '',
         })),
       };
     },
     consents: (context, input) => {
       const userId = context.userId ?? input.userId;
-      const facts = consentsOf(store.memory(context.memory).governed, { ...input, userId });
-      return { facts: ofSeen(store, context, userId, facts) };
+      const facts = ofSeen(
+        store,
+        context,
+        userId,
+        consentsOf(store.memory(context.memory).governed, { ...input, userId }),
+      );
+      return { facts: isToldOf(store, context, userId) ? facts : facts.map((fact) => ({ ...fact, hash: '' })) };
     },
     granted: ({ memory }, { userIds, purpose }) => {
       const { governed } = store.memory(memory);
@@ -286,6 +292,17 @@ function ofSeen<T extends { readonly userId: string }>(
     seen.set(userId, known);
     return known;
   });
+}
+
+/**
+ * False for a person whom a caller names that sees no grain of that person. It learns what its writes would meet: that the person
+ * is restricted, or what was consented to. It does not learn why, from whom, or which grain says so.
+ */
+function isToldOf(store: Store, context: CallContext, named: string | undefined): boolean {
+  const memory = store.memory(context.memory);
+  const binding = bindingOf(memory, context);
+  if (named === undefined || !isBound(binding) || context.userId === named) return true;
+  return hasSeenGrain(store, memory, named, binding);
 }
 
 /**

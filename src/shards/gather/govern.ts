@@ -38,9 +38,12 @@ export async function gatherRestrict(fan: Fan, input: Input<'restrict'>): Promis
 export function mergeRestrictions(answers: readonly Output<'restrictions'>[]): Output<'restrictions'> {
   const first = new Map<string, Output<'restrictions'>['restrictions'][number]>();
   for (const restriction of answers.flatMap(({ restrictions }) => restrictions)) {
-    const known = first.get(restriction.userId);
-    if (known === undefined || restriction.restrictedAt < known.restrictedAt)
-      first.set(restriction.userId, restriction);
+    const known = first.get(restriction.userId) ?? restriction;
+    const [earlier, later] =
+      restriction.restrictedAt < known.restrictedAt ? [restriction, known] : [known, restriction];
+    // Only the partition with grains of the person may tell a bound caller why, and who.
+    const { reason, restrictedBy } = earlier.restrictedBy === '' ? later : earlier;
+    first.set(restriction.userId, { ...earlier, reason, restrictedBy });
   }
   return { restrictions: [...first.values()].sort((one, other) => one.restrictedAt - other.restrictedAt) };
 }
@@ -85,7 +88,8 @@ export function mergeConsents(answers: readonly Output<'consents'>[]): Output<'c
   for (const fact of answers.flatMap(({ facts }) => facts)) {
     const place = `${fact.userId}\u0000${fact.purpose}`;
     const known = last.get(place);
-    if (known === undefined || known.atMs < fact.atMs) last.set(place, fact);
+    if (known === undefined || known.atMs < fact.atMs || (known.atMs === fact.atMs && known.hash === ''))
+      last.set(place, fact);
   }
   return { facts: [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, fact]) => fact) };
 }

@@ -49,7 +49,8 @@ function recordOf(userId: string, purpose: string, facts: ReadonlyMap<string, Co
     basis: fact.basis,
     jurisdiction: fact.jurisdiction,
     expiresAt: fact.expiresAtMs === undefined ? undefined : seconds(fact.expiresAtMs),
-    hash: fact.hash,
+    // Empty for a caller that may not learn which grain it is.
+    hash: fact.hash === '' ? undefined : fact.hash,
   };
 }
 
