@@ -83,7 +83,7 @@ export function isRepeatable({ mutates }: Pick<Operation, 'mutates'>, idempotenc
 
 /** The caller of a request, and what the request is about. */
 interface RequestScope {
-  readonly principal: { readonly actor: string };
+  readonly principal: { readonly actor: string; readonly memoryIds?: readonly string[] | undefined };
   readonly memory: { readonly number: number } | undefined;
   readonly namespace: string | undefined;
   readonly userId: string | undefined;
@@ -112,7 +112,9 @@ export function idempotencyOf(
   if (given.length > IDEMPOTENCY_KEY_CHARS_MAX)
     throw new EngineError('VAL-E001', `idempotency-key is longer than ${IDEMPOTENCY_KEY_CHARS_MAX} characters`);
   const dryRun = flagHeader(arrival, 'x-dry-run') ? ['dry run'] : [];
-  const about = JSON.stringify([operation.name, memory?.number ?? 0, target, namespace, userId, ...dryRun]);
+  // A key that is bound to memories may not do, and so not repeat, what another key of its principal may.
+  const bound = memory === undefined && principal.memoryIds !== undefined ? [{ memories: principal.memoryIds }] : [];
+  const about = JSON.stringify([operation.name, memory?.number ?? 0, target, namespace, userId, ...dryRun, ...bound]);
   const key = hash('sha256', `${principal.actor}\n${given}`, 'hex');
   const head = Buffer.from(`${about}\n`);
   if (bytes.length > HASHED_AT_ONCE_BYTES) return hashInTurns(head, bytes).then((bodyHash) => ({ key, bodyHash }));

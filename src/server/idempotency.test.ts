@@ -147,3 +147,22 @@ test('a repeated file upload matches, whatever its boundary', async () => {
   // Every form has its own boundary.
   assert.deepEqual(await send('grains.mg'), first);
 });
+
+test('a bound key gets no kept answer of another key of its principal', async () => {
+  const id = (await newMemory(1)).slice('/memories/'.length);
+  const keyOf = async (more: object): Promise<{ authorization: string }> => {
+    const json = { principal: 'service:two', scopes: ['admin'], ...more };
+    return { authorization: `Bearer ${(await call('POST', '/auth/keys', { json })).body.raw_key}` };
+  };
+  const whole = await keyOf({});
+  const bound = await keyOf({ memory_id: id });
+  const made = { json: { id: `${id}-of-two`, description: 'secret' }, once: 'two' };
+  assert.equal((await call('POST', '/memories', { ...made, headers: whole })).status, 201);
+  const refused = await call('POST', '/memories', { ...made, headers: bound });
+  assert.deepEqual([refused.status, refused.body.error?.code], [403, 'AUT-E001']);
+  const key = { json: { name: 'reader', scopes: ['read'] }, once: 'two keys' };
+  const first = await call('POST', '/auth/keys', { ...key, headers: whole });
+  assert.deepEqual([first.status, first.body.memory_id], [201, undefined]);
+  const second = await call('POST', '/auth/keys', { ...key, headers: bound });
+  assert.deepEqual([second.status, second.body.error?.code], [409, 'VAL-E005']);
+});

@@ -20,6 +20,7 @@ import {
 import type { Authenticator } from './auth/authenticate.ts';
 import { includesScope } from './auth/principal.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
+import { requireReach } from './auth/reach.ts';
 import type { CallExtras, Context, Services } from './context.ts';
 import { repliesPrefix } from './control/memories.ts';
 import { NeedsLeader } from './control/replica/needs-leader.ts';
@@ -348,6 +349,8 @@ export class Wrapper {
   }
 
   #run(operation: Operation, candidate: unknown, context: Context): Promise<unknown> {
+    // The operation checks it too, but not for an answer that is kept: another key of the principal may have got that.
+    if (operation.reach !== 'input') requireReach(context.principal, operation.reach);
     const work =
       operation.on === 'deployment' && context.idempotency !== undefined
         ? this.#replies.once(context.idempotency, operation.shownOnce, (first) =>
