@@ -40,3 +40,13 @@ test('the query of a context may be any text', async () => {
   const { query: sent } = (requests[0]!.json as { readonly args: { readonly query: string } }).args;
   assert.ok(sent.includes('LIKE "half \ufffd of a sign, \\"quotes\\", \\\\ and turned"'), sent);
 });
+
+test('a text of many marks costs linear time', async () => {
+  const text = `${'!'.repeat(100_000)}x <${' '.repeat(100_000)}x e${'\u0301\u0323'.repeat(60_000)}`;
+  const before = process.cpuUsage();
+  const { requests } = await called('remember', { text }, { results: [], source_hash: HASH });
+  assert.equal(requests.length, 2);
+  await called('correct', { hash: HASH, fields: { content: text }, reason: 'wrong' }, { new_hash: HASH });
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 1_000_000, `${user + system} µs of CPU`);
+});

@@ -1,5 +1,6 @@
 // The work of each tool: arguments in, a structured answer and the text of it out. Text of a memory is fenced in both.
 import { defined } from '../engine/base/defined.ts';
+import { toNfc } from '../engine/base/nfc.ts';
 import { onDemand } from '../engine/base/on-demand.ts';
 import type * as CalQuery from '../engine/cal/query.ts';
 import type * as CalKinds from '../engine/cal/run/kinds.ts';
@@ -173,12 +174,10 @@ async function knownHash(session: Session, text: string): Promise<string | undef
 
 /** A text without what its meaning does not depend on: case, white space, the full stop at its end. */
 function compared(text: string): string {
-  return text
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/[.!]+$/, '');
+  const plain = toNfc(text).toLowerCase().replace(/\s+/g, ' ').trim();
+  let end = plain.length;
+  while (end > 0 && (plain[end - 1] === '.' || plain[end - 1] === '!')) end -= 1;
+  return plain.slice(0, end);
 }
 
 /** The fields of a correction, which cannot move a grain to another scope. Marks of fences are left out of texts. */
@@ -188,7 +187,7 @@ function fieldsOf(fields: unknown): JsonObject {
 }
 
 function unmarked(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/<\s*\/?\s*granary-data\s*>/gi, '');
+  if (typeof value === 'string') return value.replace(/<\s*(?:\/\s*)?granary-data\s*>/gi, '');
   if (Array.isArray(value)) return value.map(unmarked);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, unmarked(one)]));

@@ -45,6 +45,9 @@ test('marks in quantity cost linear time', () => {
   const many = '<granary-data>'.repeat(20_000) + '&lt;'.repeat(20_000) + '<'.repeat(20_000);
   const before = process.cpuUsage();
   assert.equal(outsideFences(many), '');
+  const blanks = `<${' '.repeat(100_000)}x`;
+  assert.equal(outsideFences(blanks), blanks);
+  assert.equal(fenced(blanks), `<granary-data>${blanks}</granary-data>`);
   const { user, system } = process.cpuUsage(before);
   assert.ok(user + system < 1_000_000, `${user + system} µs of CPU`);
 });

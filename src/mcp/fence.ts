@@ -4,8 +4,11 @@
 const NAME = 'granary-data';
 const OPEN = `<${NAME}>`;
 const CLOSE = `</${NAME}>`;
-/** A mark as a model may write it: with spaces, in another case, or escaped. */
-const MARK = /(?:<|&lt;)\s*(\/?)\s*granary-data\b[^<>&]*(?:>|&gt;)/gi;
+/**
+ * A mark as a model may write it: with spaces, in another case, or escaped. Blanks follow each other in one way only, so that a
+ * long run of them takes linear time.
+ */
+const MARK = /(?:<|&lt;)\s*(?:(\/)\s*)?granary-data\b[^<>&]*(?:>|&gt;)/gi;
 
 /** Puts a text into a fence. Marks within it cannot end the fence. */
 export function fenced(text: string): string {
@@ -19,7 +22,7 @@ export function fencedLines(lines: readonly string[]): string {
 
 /** The text with its marks disarmed. */
 export function withoutMarks(text: string): string {
-  return text.replace(/(<|&lt;)(\s*\/?\s*)granary-data/gi, '$1$2granary_data');
+  return text.replace(/(<|&lt;)(\s*(?:\/\s*)?)granary-data/gi, '$1$2granary_data');
 }
 
 /** The text outside of every fence. A fence without an end goes on to the end; one without a beginning starts at the start. */

@@ -9,7 +9,7 @@ import { lex } from './lexer.ts';
 import { parseText } from './parse.ts';
 import { printQuery } from './print.ts';
 import { anyQueries } from './testing/arbitrary.ts';
-import { outcome } from './testing/refused.ts';
+import { outcome, refusal } from './testing/refused.ts';
 import { EXCLUDED_WORDS, HELD_WORDS, KEYWORDS } from './vocabulary/words.ts';
 
 const WORDS = [...KEYWORDS, ...HELD_WORDS, ...EXCLUDED_WORDS, 'beliefs', 'events', 'goal', 'subject', 'role', 'tokens'];
@@ -150,4 +150,32 @@ test('the parser looks at each token a bounded number of times', () => {
     }),
     { numRuns: runs(100) },
   );
+});
+
+/** Texts short enough to be corrected, of runs that a pattern could read in very many ways. */
+const TANGLED: Readonly<Record<string, string>> = {
+  sets: `RECALL a UNION RECALL b${' '.repeat(750)}x`,
+  setsInString: `RECALL a UNION RECALL "b${' '.repeat(740)}x" y`,
+  setsInComment: `RECALL a UNION RECALL b --${' '.repeat(740)}x\n y`,
+  setsUnclosed: `RECALL a UNION RECALL "b${' '.repeat(740)}x`,
+  lets: `LET $a = RECALL x${'\n'.repeat(770)}y`,
+  letsOnLines: `LET $a = RECALL x${'\n        '.repeat(85)}y`,
+  someBlanks: `RECALL a UNION RECALL b${`${' '.repeat(8)}x`.repeat(80)} "`,
+  unions: `${'RECALL a UNION '.repeat(50)} "`,
+  assembles: `${'ASSEMBLE FROM a FOR '.repeat(38)} "`,
+  selects: `${'SELECT a FROM b '.repeat(48)} "`,
+};
+
+test('a short text is refused or corrected at once, whatever it repeats', () => {
+  for (const [name, source] of Object.entries(TANGLED)) {
+    const before = process.cpuUsage();
+    assert.match(outcome(source), /^CAL-E\d{3}$/, name);
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 1_000_000, `${name}: ${user + system} µs of CPU`);
+  }
+});
+
+test('a query of long runs of blanks is corrected too', () => {
+  const wide = `RECALL beliefs${' '.repeat(20)}WHERE subject == "a  b"\n${' '.repeat(20)}LIMIT 5`;
+  assert.equal(refusal(wide, false)?.example, 'RECALL beliefs WHERE subject = "a  b"\nLIMIT 5');
 });

@@ -115,3 +115,19 @@ test('a PDF that expands beyond all bounds is refused or ends its thread, and th
   const { json } = await documents.text(Buffer.from('next'), 'a.txt');
   assert.equal(Buffer.from(json).toString(), '"next"');
 });
+
+test('runs that a pattern could read in very many ways cost linear time', async () => {
+  const blanks = ' '.repeat(100_000);
+  const files: Readonly<Record<string, string>> = {
+    'comments.html': `${'<!-- a line -->\n'.repeat(200)}<p>Text</p>`,
+    'comments.txt': `${'<!-- a line -->\n'.repeat(200)}Text`,
+    'pre.html': `<html><pre>a${blanks}b</pre>`,
+    'heading.md': `# a${blanks}b\n# ${blanks}\u2028\n# ${'['.repeat(100_000)}\ntext`,
+  };
+  for (const [name, text] of Object.entries(files)) {
+    const before = process.cpuUsage();
+    await parseDocument(Buffer.from(text), name);
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 2_000_000, `${name}: ${user + system} µs of CPU`);
+  }
+});

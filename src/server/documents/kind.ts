@@ -93,6 +93,9 @@ const MAIL_HEADER =
   /^(?:return-path|received|delivered-to|from|to|cc|date|subject|message-id|mime-version|dkim-signature|x-[\w-]+|reply-to|content-type|arc-[\w-]+|authentication-results):[ \t]/i;
 const LOOKED_AT_CHARS = 4096;
 
+/** Behind comments, each of which ends at the first mark that ends one: otherwise many of them could be read in very many ways. */
+const PAGE = /^(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!doctype\s+html|<html[\s>])/i;
+
 /** The kind of a text. Throws IMP-E004 when the name promises a format that the content does not have. */
 export function kindOfText(text: string, fileName: string): DocumentKind {
   const named = claimed(fileName);
@@ -101,7 +104,7 @@ export function kindOfText(text: string, fileName: string): DocumentKind {
   if (named === 'eml') return 'eml';
   const head = text.slice(0, LOOKED_AT_CHARS).trimStart();
   if (named === 'markdown' || named === 'csv') return named;
-  if (/^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*(?:<!doctype\s+html|<html[\s>])/i.test(head)) return 'html';
+  if (PAGE.test(head)) return 'html';
   if (named === 'html' || named === 'json') return named;
   if (isMail(head)) return 'eml';
   if (named === undefined && isJson(text, head)) return 'json';

@@ -17,7 +17,9 @@ type Read = (text: string) => unknown;
 /** The first correction that `read` accepts; undefined if none is found within the limits. */
 export function mended(source: string, error: CalError, read: Read): string | undefined {
   if (source.length > CHARS_MAX || source.trimStart().startsWith('{')) return undefined;
-  const seen = new Set([source]);
+  const text = withShortRuns(source);
+  if (text === undefined) return undefined;
+  const seen = new Set([text]);
   let tries = TRIES_MAX;
   let chars = READ_CHARS_MAX;
   const refusalOf = (text: string): CalError | undefined => {
@@ -42,7 +44,24 @@ export function mended(source: string, error: CalError, read: Read): string | un
     }
     return undefined;
   };
-  return go(source, error, SLIPS_MAX);
+  // Of a text that was shortened, the places of the error are others.
+  const refused = text === source ? error : refusalOf(text);
+  return refused === undefined ? text.trim() : go(text, refused, SLIPS_MAX);
+}
+
+/** A run of more blanks than between words and in indented lines. */
+const LONG_RUN = /\s{9}/;
+/** Strings and comments, which stay as they are, and runs of blanks. */
+const PARTS = /"(?:[^"\\]|\\[\s\S])*"|--[^\n]*|\s+/g;
+
+/**
+ * The text without long runs of blanks, which the rules read in so many ways that they would take a power of the length;
+ * undefined if strings or comments have such runs.
+ */
+function withShortRuns(source: string): string | undefined {
+  if (!LONG_RUN.test(source)) return source;
+  const text = source.replace(PARTS, (part) => (/\S/.test(part) ? part : part.includes('\n') ? '\n' : ' '));
+  return LONG_RUN.test(text) ? undefined : text;
 }
 
 function* candidates(text: string, error: CalError): IterableIterator<string> {

@@ -63,7 +63,9 @@ function comparison(text: string): string[] {
 /** "… of A, B and C": each with the words before the list. */
 function list(text: string): string[] {
   const found =
-    /^(?<stem>.+\b(?:of|about|for|with|by|from|in|between|are|is|do|did|does)\s+)(?<items>[^?]+,[^?]+)\??$/i.exec(text);
+    /^(?<stem>.+\b(?:of|about|for|with|by|from|in|between|are|is|do|did|does)\s+)(?<items>[^?,]+,[^?]+)\??$/i.exec(
+      text,
+    );
   if (found?.groups === undefined) return [];
   const { stem = '', items = '' } = found.groups;
   const all = items.split(/,\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+/i);

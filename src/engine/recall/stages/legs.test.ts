@@ -90,6 +90,10 @@ test('odd and hostile questions split in linear time or not at all', () => {
     assert.equal(splitQuery(odd), undefined, odd.slice(0, 20));
   for (const piece of ['of a, ', 'who and ', 'A and B ', 'compare a and ', "a's b's ", 'more than ', '? ', '1. '])
     assert.ok((splitQuery(piece.repeat(50_000))?.parts.length ?? 0) <= 8, piece);
+  const before = process.cpuUsage();
+  for (const items of [',', ', ', 'a,']) splitQuery(`${'of '.repeat(340)}${items.repeat(1_000 / items.length)}?x`);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 500_000, `${user + system} µs of CPU`);
 });
 
 test('entities are subjects, objects and the names in a text', () => {

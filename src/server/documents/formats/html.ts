@@ -220,7 +220,7 @@ class PageText {
   #flush(): void {
     const block = this.#takeBlock();
     if (block === '') return;
-    const text = this.#isPre > 0 ? block.replace(/^\n|\s+$/g, '') : collapsedLines(block);
+    const text = this.#isPre > 0 ? block.replace(/^\n/, '').trimEnd() : collapsedLines(block);
     if (text === '' || text === '-') return;
     this.#line(text);
   }

@@ -1,7 +1,7 @@
 // Markdown stays as it is; its headings make the sections. Headings in fenced code are code.
 import { cleanText, HeadingPath, type SectionWriter } from '../section-writer.ts';
 
-const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
+const ATX = /^ {0,3}(#{1,6})(?:[ \t]+|$)/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
@@ -62,7 +62,19 @@ function isUnderlineAhead(text: string, from: number): boolean {
 
 function atxHeading(line: string): Heading | undefined {
   const match = ATX.exec(line);
-  return match === null ? undefined : { level: match[1]?.length ?? 1, text: match[2] ?? '' };
+  if (match === null) return undefined;
+  const text = withoutBlanksAtEnd(line.slice(match[0].length));
+  let end = text.length;
+  while (text[end - 1] === '#') end -= 1;
+  const isClosed = end < text.length && (text[end - 1] === ' ' || text[end - 1] === '\t');
+  return { level: match[1]?.length ?? 1, text: isClosed ? withoutBlanksAtEnd(text.slice(0, end)) : text };
+}
+
+/** No regular expression, because that takes the square of the length of a run. */
+function withoutBlanksAtEnd(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === ' ' || text[end - 1] === '\t') end -= 1;
+  return text.slice(0, end);
 }
 
 /** A line of text over a line of `=` or `-`. */
@@ -72,9 +84,14 @@ function underlined(above: string, line: string): Heading | undefined {
   return match === null ? undefined : { level: match[1]?.startsWith('=') === true ? 1 : 2, text: above };
 }
 
+/** More than any heading needs. Unclosed brackets take the square of the length. */
+const HEADING_CHARS_READ = 4_096;
+
 /** The words of a heading, without links, emphasis and code marks. */
 function plainText(markdown: string): string {
   return markdown
+    .slice(0, HEADING_CHARS_READ)
+    .toWellFormed()
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[*_`~]+/g, '')
     .trim();
