@@ -16,8 +16,9 @@ export class DataMarks {
   }
 
   around(text: string): string {
-    // The number cannot be guessed; a model that repeats it to a tool must not open a way either.
-    const inner = text.replaceAll(this.#number, '');
+    // The number cannot be guessed; a model that repeats it to a tool must not open a way either. Left out without a sign in its
+    // place, its parts on both sides could make another one.
+    const inner = text.replaceAll(this.#number, '…');
     return `BEGIN DATA ${this.#number}\n${inner}\nEND DATA ${this.#number}`;
   }
 }
