@@ -75,6 +75,19 @@ describe('beliefs of one subject and relation by many users', () => {
   });
 });
 
+test('a grain that has outlived the policy makes nothing a duplicate, neither in its group nor later', async (t) => {
+  const { engine, add, batch } = await opened(t, 'exact');
+  const change = { overrides: { 'retention.default_ttl_days': 30 } };
+  await engine.write('setPolicy', context, { change, isAdmin: true });
+  const now = Math.floor(engine.store.clock.nowMs() / 1_000);
+  const said = { object: 'tea', user_id: 'ada' };
+  const old = { ...said, created_at: now - 31 * 86_400 };
+  const { outcomes } = await batch(old, { ...said, created_at: now }, { ...said, created_at: now - 1 });
+  const duplicates = outcomes.slice(OTHERS).map((outcome) => 'hash' in outcome && outcome.duplicate);
+  assert.deepEqual(duplicates, [false, false, true]);
+  assert.equal((await add({ ...said, created_at: now - 2 })).duplicate, true);
+});
+
 for (const isSealed of [false, true])
   test(`an erased grain makes nothing a duplicate, even ${isSealed ? 'in a segment' : 'in a tail'} of an older copy`, async (t) => {
     const { engine, add } = await opened(t, 'exact');

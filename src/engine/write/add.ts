@@ -136,7 +136,8 @@ function findIdentical(group: Group, memory: Memory, prepared: PreparedGrain): s
   const { identity } = prepared.indexed;
   if (identity === undefined) return undefined;
   const planned = group.peek(memory)?.withIdentity(identity);
-  if (planned !== undefined && !group.isSuperseded(memory, planned.ordinal)) return planned.prepared.address;
+  const isCurrent = planned !== undefined && !group.isSuperseded(memory, planned.ordinal);
+  if (isCurrent && !hasExpired(memory, planned.prepared.grain, group.nowMs)) return planned.prepared.address;
   const { store } = group;
   const parts = store.parts(memory.number);
   for (let i = parts.length - 1; i >= 0; i--) {
