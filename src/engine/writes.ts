@@ -53,6 +53,7 @@ import { dueTurns } from './store/turns.ts';
 import { bindingOf, isBound } from './store/within.ts';
 import type { Added } from './write/add.ts';
 import { dropClosedPlan } from './write/drop-closed.ts';
+import { forgetInRounds, manyToForget, previewInRounds } from './write/forget-rounds.ts';
 import type { MemoryWrite, Settler } from './write/job.ts';
 import * as plans from './write/plans.ts';
 import type { WriteQueue } from './write/queue.ts';
@@ -217,6 +218,17 @@ function ownCalls(services: WriteServices): OwnCalls {
       const [outcomes] = await Promise.all([imported.settled, claim]);
       const refused = await links(context, input, outcomes);
       return { outcomes, refused };
+    },
+    forget: async (context, input) => {
+      const many = manyToForget(store, context, input);
+      if (many === undefined) return queue.push('forget', plans.forgetPlan, context, input);
+      return forgetInRounds(queue, context, input, many);
+    },
+    previewRemoval: async (context, input) => {
+      const many = input.of === 'grains' ? manyToForget(store, context, input) : undefined;
+      if (input.of !== 'grains' || many === undefined)
+        return queue.push('previewRemoval', plans.previewPlan, context, input);
+      return previewInRounds(queue, context, input, many);
     },
     policyImpact: async (context, input) =>
       inPolicyImpact().policyImpact(store, store.memory(context.memory), context, input),

@@ -876,6 +876,8 @@ export const CONSENTS_BULK_MAX = 1_000;
 export const GUARDRAIL_WORDS_MAX = 4_096;
 /** Grains that are opened to estimate a policy's effect on their personal data. */
 export const IMPACT_OPENED_MAX = 5_000;
+/** Grains that one group forgets at most. A subject with more is forgotten in several groups. */
+export const FORGET_ROUND_GRAINS = 1_000;
 /**
  * Other people's grains that name an erased user and are redacted in one transaction. More transactions follow for the
  * rest.

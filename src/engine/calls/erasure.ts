@@ -61,7 +61,7 @@ export interface ScopeProof {
 export interface ErasureCalls {
   /**
    * Removes grains. `check: true` only looks for grains and reasons to refuse. Over several partitions: check all, then
-   * apply all.
+   * apply all. So too for a subject with many grains, which are removed in several groups.
    */
   forget: {
     input: {
@@ -94,7 +94,7 @@ export interface ErasureCalls {
 export const ERASURE_ROWS = {
   forget: {
     kind: 'write',
-    by: 'plan',
+    by: 'own',
     changes: 'grains',
     retry: 'keyed',
     gather: 'own',
@@ -121,7 +121,7 @@ export const ERASURE_ROWS = {
   },
   previewRemoval: {
     kind: 'write',
-    by: 'plan',
+    by: 'own',
     changes: 'nothing',
     retry: 'same',
     gather: 'merged',

@@ -20,7 +20,17 @@ import type { Group } from './group.ts';
 import { pseudonym } from './pseudonym.ts';
 import { redactSuccessors } from './redact.ts';
 
-interface Target {
+/** `ordinals`: only these of the subject's grains. */
+export interface Wanted extends Omit<MemoryCalls['forget']['input'], 'check'> {
+  readonly ordinals?: readonly Ordinal[] | undefined;
+}
+
+export interface Found {
+  readonly targets: readonly Target[];
+  readonly notFound: readonly string[];
+}
+
+export interface Target {
   readonly ordinal: Ordinal;
   readonly address: string;
   readonly name: string;
@@ -32,7 +42,7 @@ export function planForget(
   group: Group,
   memory: Memory,
   context: CallContext,
-  input: MemoryCalls['forget']['input'],
+  input: Wanted & { readonly check: boolean },
 ): MemoryCalls['forget']['output'] {
   const { targets, notFound } = forgetTargets(group, memory, context, input);
   if (!input.check && targets.length > 0) {
@@ -58,20 +68,15 @@ export function planForget(
 }
 
 /** The named grains within the caller's binding. Throws the policy's code if any of them may not be removed. */
-export function forgetTargets(
-  group: Group,
-  memory: Memory,
-  context: CallContext,
-  input: Omit<MemoryCalls['forget']['input'], 'check'>,
-) {
+export function forgetTargets(group: Group, memory: Memory, context: CallContext, input: Omit<Wanted, 'check'>) {
   const { store } = group;
   const ordinals = new Set<Ordinal>();
   const notFound: string[] = [];
   const targets: Target[] = [];
-  const found = (ordinal: Ordinal): boolean => {
+  const found = (ordinal: Ordinal, isThere: (grain: Grain) => boolean = () => true): boolean => {
     if (ordinals.has(ordinal)) return true;
     const stored = store.readGrain(memory, ordinal);
-    if (stored === undefined || !isWithin(context, stored.grain)) return false;
+    if (stored === undefined || !isThere(stored.grain) || !isWithin(context, stored.grain)) return false;
     const { user_id: userId } = stored.grain.fields;
     if (input.userId !== undefined && userId !== input.userId) return false;
     allowForget(group, memory, context, stored.grain);
@@ -91,17 +96,22 @@ export function forgetTargets(
   }
   if (input.subject !== undefined) {
     const isThere = concerns(memory, context);
-    for (const ordinal of ordinalsOf(store, memory, 'subject', toNfc(input.subject).trim()))
-      if (isThere(store.readGrain(memory, ordinal)?.grain)) found(ordinal);
+    const own = input.ordinals?.filter((ordinal) => !store.index.removed.get(ordinal));
+    for (const ordinal of own ?? ordinalsOfSubject(store, memory, input.subject)) found(ordinal, isThere);
   }
   return { targets, notFound };
 }
 
 /** False for grains that access tuples let the caller neither view nor erase: by subject they are as if not there. */
-function concerns({ governed }: Memory, context: CallContext): (grain: Pick<Grain, 'fields'> | undefined) => boolean {
+function concerns({ governed }: Memory, context: CallContext): (grain: Grain) => boolean {
   const views = [governed.viewFor(context, 'viewer'), governed.viewFor(context, 'eraser')];
   if (views.some((view) => view === undefined)) return () => true;
-  return (grain) => views.some((view) => isViewed({ view }, grain ?? { fields: {} }));
+  return (grain) => views.some((view) => isViewed({ view }, grain));
+}
+
+/** Ordinals of live grains of the subject, ascending. */
+export function ordinalsOfSubject(store: Store, memory: Memory, subject: string): Ordinal[] {
+  return ordinalsOf(store, memory, 'subject', toNfc(subject).trim());
 }
 
 /** Ordinals of live grains with a facet value, ascending. */

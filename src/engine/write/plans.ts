@@ -39,8 +39,8 @@ import { planAccumulate, planSupersede } from './supersede.ts';
 import { planGrant, planRevoke } from './tuples.ts';
 import { planBeginTurn, planChangeTurn, planSettleTurn } from './turns.ts';
 
-/** The memory must exist. Attaching is the only write that creates one. */
-function known(memory: Memory | undefined): Memory {
+/** The memory must exist (MEM-E003). Attaching is the only write that creates one. */
+export function known(memory: Memory | undefined): Memory {
   if (memory === undefined) throw new EngineError('MEM-E003');
   return memory;
 }
@@ -176,6 +176,17 @@ export const releasePlan: WritePlan<NonNullable<CallContext['idempotency']>, Rec
   },
 };
 
+export const forgetPlan: MemoryWrite<'forget'> = {
+  reply: { isKept: ({ check }) => !check },
+  settled: true,
+  plan: (group, memory, context, input) => planForget(group, known(memory), context, input),
+};
+
+export const previewPlan: MemoryWrite<'previewRemoval'> = {
+  settled: true,
+  plan: (group, memory, context, input) => planPreview(group, known(memory), context, input),
+};
+
 export const dropPlan: MemoryWrite<'dropMemory'> = {
   settled: true,
   plan: (group, memory, context, { check }) => {
@@ -268,11 +279,6 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
     },
     plan: (group, memory, context, input) => planChangeGoal(group, known(memory), context, input),
   },
-  forget: {
-    reply: { isKept: ({ check }) => !check },
-    settled: true,
-    plan: (group, memory, context, input) => planForget(group, known(memory), context, input),
-  },
   eraseUser: {
     reply: {
       // Every repeat of the request contains the name that must be forgotten.
@@ -293,10 +299,6 @@ export const PLANS: { readonly [M in PlannedMethod]: MemoryWrite<M> } = {
     reply: { isKept: ({ check }) => check !== true },
     settled: true,
     plan: (group, memory, context, input) => planEraseScope(group, known(memory), context, input),
-  },
-  previewRemoval: {
-    settled: true,
-    plan: (group, memory, context, input) => planPreview(group, known(memory), context, input),
   },
   setPolicy: {
     reply: { isKept: (input) => !('check' in input) && !('sealed' in input) },

@@ -10,31 +10,41 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { checkDrop } from './attach.ts';
 import { scopesToErase } from './erase-scope.ts';
-import { forgetTargets, ordinalsOfUser } from './forget.ts';
+import { type Found, forgetTargets, ordinalsOfUser } from './forget.ts';
 import type { Group } from './group.ts';
 import { pseudonym } from './pseudonym.ts';
 
 type Input = MemoryCalls['previewRemoval']['input'];
 
 export function planPreview(group: Group, memory: Memory, context: CallContext, input: Input): RemovalPreview {
-  const preview = previewOf(group, memory, context, input);
+  return noted(group, memory, context, input, previewOf(group, memory, context, input));
+}
+
+/** The preview of a forget whose grains are known. */
+export function planPreviewOf(group: Group, memory: Memory, context: CallContext, found: Found): RemovalPreview {
+  return noted(group, memory, context, { of: 'grains' }, previewOfFound(group.store, memory, found));
+}
+
+function noted(group: Group, memory: Memory, { actor }: CallContext, input: Input, preview: RemovalPreview) {
   group.audit(memory, {
     event: 'memory.searched',
-    actor: context.actor,
+    actor,
     subject: pseudonym(memory, input.of === 'user' ? input.userId : undefined),
     details: { count: preview.count, dry_run: input.of },
   });
   return preview;
 }
 
+function previewOfFound(store: Store, memory: Memory, { targets, notFound }: Found): RemovalPreview {
+  const ordinals = targets.map(({ ordinal }) => ordinal);
+  return { ...counted(store, memory, ordinals), hashes: targets.map(({ address }) => address), notFound };
+}
+
 function previewOf(group: Group, memory: Memory, context: CallContext, input: Input): RemovalPreview {
   const { store } = group;
   switch (input.of) {
-    case 'grains': {
-      const { targets, notFound } = forgetTargets(group, memory, context, input);
-      const ordinals = targets.map(({ ordinal }) => ordinal);
-      return { ...counted(store, memory, ordinals), hashes: targets.map(({ address }) => address), notFound };
-    }
+    case 'grains':
+      return previewOfFound(store, memory, forgetTargets(group, memory, context, input));
     case 'user':
       return counted(store, memory, ordinalsOfUser(group, memory, context, input.userId));
     case 'scope': {
