@@ -1,6 +1,6 @@
 import { copyFileSync, linkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isFileError, makeFolder, storageError } from '../../base/durable-file.ts';
+import { isFileError, makeFolder, storageError, syncDirectory } from '../../base/durable-file.ts';
 import type { ShardWideCalls } from '../../calls/shard.ts';
 import type { Store } from '../../store/store.ts';
 import type { Housekeeper } from '../housekeeping/housekeeper.ts';
@@ -30,6 +30,7 @@ export async function backup(
     }
     await store.log.backup(join(dataDirectory, 'log'));
     store.keys.copyTo(keysDirectory);
+    syncDirectory(dataDirectory);
     return { bytes: bytes + store.log.bytesOnDisk() };
   } catch (error) {
     throw isFileError(error) ? storageError(`the backup into ${dataDirectory} failed`, error) : error;

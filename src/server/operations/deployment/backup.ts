@@ -1,7 +1,13 @@
 // Backs up the deployment while it runs, into `PATH/data` and `PATH/keys`, which can be stored separately.
-import { readdir, writeFile } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
-import { isFileError, makeMissingFolder, storageError } from '../../../engine/base/durable-file.ts';
+import { readdir } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import {
+  isFileError,
+  makeMissingFolder,
+  replaceFileLater,
+  storageError,
+  syncFile,
+} from '../../../engine/base/durable-file.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import { keyFolderOf } from '../../../engine/keys/key-files.ts';
 import type { Services } from '../../context.ts';
@@ -62,12 +68,13 @@ async function copyAll(path: string, services: Services): Promise<number> {
   // Hold off master key rotation: shard keys wrapped under another master key than the copied one would be useless.
   const bytes = await services.masterKeys.whileStill(async () => {
     const copied = await copyLogs(path, control, services);
-    await writeOwn(join(path, 'data', LAYOUT_FILE), layoutFile(services.shards.shardCount));
+    await replaceFileLater(join(path, 'data', LAYOUT_FILE), layoutFile(services.shards.shardCount));
     await copyKeys(services, join(path, 'keys'));
     return copied;
   });
+  // All else is durable by then: older backups may be removed.
   const description = { version: VERSION, shards: services.shards.shardCount, takenAtMs: services.clock.nowMs() };
-  await writeOwn(join(path, 'backup.json'), Buffer.from(`${JSON.stringify(description)}\n`));
+  await replaceFileLater(join(path, 'backup.json'), Buffer.from(`${JSON.stringify(description)}\n`));
   return bytes;
 }
 
@@ -87,7 +94,7 @@ async function copyLogs(path: string, control: string, services: Services): Prom
 
 async function makeEmpty(path: string): Promise<void> {
   try {
-    makeMissingFolder(path);
+    if (makeMissingFolder(path)) await syncFile(dirname(path));
     if ((await readdir(path)).length > 0)
       throw new EngineError('VAL-E001', 'path is not empty: name an empty or missing folder');
   } catch (error) {
@@ -106,11 +113,6 @@ async function copyKeys({ keyFiles, config }: Services, to: string): Promise<voi
   const folder = keyFolderOf(config.dataDir);
   for (const name of KEY_FILES) {
     const bytes = keyFiles.read(name) ?? folder.read(name);
-    if (bytes !== undefined) await writeOwn(join(to, name), bytes);
+    if (bytes !== undefined) await replaceFileLater(join(to, name), bytes);
   }
-}
-
-/** Readable by this user alone. */
-function writeOwn(path: string, bytes: Uint8Array): Promise<void> {
-  return writeFile(path, bytes, { mode: 0o600 });
 }
