@@ -154,6 +154,30 @@ for (const [cut, leave] of Object.entries(CUTS))
     assert.deepEqual(lines(checkFile(dataDir)), [next.id]);
   });
 
+test('a wrong key is refused and leaves no check that refuses the right one', async (t) => {
+  const dataDir = prepared(t);
+  const right = lines(keyFile(dataDir))[0]!;
+  rmSync(join(dataDir, 'keys', 'master.key'));
+  rmSync(join(dataDir, 'keys', 'master.check'));
+  for (const wrong of ['ab'.repeat(32), `${'ab'.repeat(32)},${'cd'.repeat(32)}`])
+    await assert.rejects(start(dataDir, { GRANARY_MASTER_KEY: wrong }), { code: 'AUT-E003' });
+  const server = await start(dataDir, { GRANARY_MASTER_KEY: right });
+  assert.deepEqual(await objects(server, dataDir), ['tea']);
+  await server.close();
+  assert.deepEqual(lines(checkFile(dataDir)), [MasterKey.of(Buffer.from(right, 'hex')).id]);
+});
+
+test('a rotation whose check is lost is completed, and no key is dropped before', async (t) => {
+  const dataDir = prepared(t);
+  const next = MasterKey.random(ownKey(dataDir));
+  CUTS['one shard is rewrapped']!(dataDir, next);
+  rmSync(join(dataDir, 'keys', 'master.check'));
+  const server = await start(dataDir);
+  assert.deepEqual(await objects(server, dataDir), ['tea']);
+  await server.close();
+  assertRotated(dataDir, next);
+});
+
 test('an operator’s key is rotated by a start with the new key before the old one', async (t) => {
   const dataDir = prepared(t);
   const [old] = lines(keyFile(dataDir));

@@ -130,8 +130,10 @@ export interface MasterKeyOptions {
 export interface LoadedMasterKey {
   readonly key: MasterKey;
   readonly source: 'env' | 'file' | 'created';
-  /** True when a rotation has begun and not finished: every key store still has to be rewrapped. */
+  /** True when a rotation has begun and not finished, or may have: every key store still has to be rewrapped. */
   readonly rotating: boolean;
+  /** The check is lost: the caller opens a stored key, and then calls `noteMasterKey`. */
+  readonly isUnchecked?: true;
 }
 
 /**
@@ -148,6 +150,8 @@ export function loadMasterKey(options: MasterKeyOptions): LoadedMasterKey {
     );
   const expected = readCheck(files);
   if (expected === undefined) {
+    // A wrong key that is noted would refuse the right one, and a key that is dropped may still wrap others.
+    if (files.holdsKeys()) return { ...found, rotating: found.key.ids.length > 1, isUnchecked: true };
     writeCheck(files, [found.key.id]);
     return { ...found, rotating: false };
   }
@@ -155,7 +159,7 @@ export function loadMasterKey(options: MasterKeyOptions): LoadedMasterKey {
   return { ...found, rotating: expected.length > 1 || expected[0] !== found.key.id };
 }
 
-function findMasterKey({ files, ...options }: MasterKeyOptions): Omit<LoadedMasterKey, 'rotating'> {
+function findMasterKey({ files, ...options }: MasterKeyOptions): Pick<LoadedMasterKey, 'key' | 'source'> {
   if (options.value !== undefined) return { key: parse(options.value.split(','), 'the value given'), source: 'env' };
   const path = options.file ?? files.pathOf(MASTER_FILE);
   if (existsSync(path)) {
@@ -184,6 +188,11 @@ export function beginRotation(files: KeyFiles, next: MasterKey, ownFile: boolean
   // The key file comes first: a check file that names a key which exists nowhere would lock everyone out.
   if (ownFile) files.replace(MASTER_FILE, Buffer.from(next.toText()));
   writeCheck(files, next.ids);
+}
+
+/** Makes a lost check again. A stored key opens under `key`. */
+export function noteMasterKey(files: KeyFiles, key: MasterKey): void {
+  writeCheck(files, key.ids);
 }
 
 /** Last step of a rotation: forgets the older master keys, which wrap no stored key any more. */

@@ -3,7 +3,7 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { EngineError } from '../../engine/base/errors.ts';
 import type { KeyFiles } from '../../engine/keys/key-files.ts';
 import type { MasterKey } from '../../engine/keys/master-key.ts';
-import { openWrappedKey, type WrappedKeyPlace, writeWrappedKey } from './wrapped-key.ts';
+import { openWrappedKey, readWrappedKey, type WrappedKeyPlace, writeWrappedKey } from './wrapped-key.ts';
 
 const PLACE: WrappedKeyPlace = { file: 'control.key', name: 'control' };
 
@@ -15,12 +15,22 @@ const PLACE: WrappedKeyPlace = { file: 'control.key', name: 'control' };
 export function openControlKey(files: KeyFiles, master: MasterKey, isNew: boolean): KeyObject {
   const found = openWrappedKey(files, PLACE, master);
   if (found !== undefined) return createSecretKey(found);
-  if (!isNew)
-    throw new EngineError(
-      'CRY-E001',
-      `${files.pathOf(PLACE.file)} is missing: without it the deployment cannot be read; restore it from a backup`,
-    );
+  if (!isNew) throw missing(files);
   const key = randomBytes(32);
   writeWrappedKey(files, PLACE, master, key);
   return createSecretKey(key);
+}
+
+/** Throws as `openControlKey` for a deployment that is not new, and changes nothing. */
+export function checkControlKey(files: KeyFiles, master: MasterKey): void {
+  const found = readWrappedKey(files, PLACE, master);
+  if (found === undefined) throw missing(files);
+  found.key.fill(0);
+}
+
+function missing(files: KeyFiles): EngineError {
+  return new EngineError(
+    'CRY-E001',
+    `${files.pathOf(PLACE.file)} is missing: without it the deployment cannot be read; restore it from a backup`,
+  );
 }

@@ -20,18 +20,23 @@ interface Content {
  * The key, wrapped again if another master key than the current one wraps it; undefined without a file. Throws AUT-E003 or
  * CRY-E001 under a wrong master key, CRY-E001 for a damaged file, and STO-E001 for one that cannot be read.
  */
-export function openWrappedKey(
+export function openWrappedKey(files: KeyFiles, place: WrappedKeyPlace, master: MasterKey): Buffer | undefined {
+  const found = readWrappedKey(files, place, master);
+  if (found !== undefined && !found.isCurrent) writeWrappedKey(files, place, master, found.key);
+  return found?.key;
+}
+
+/** The same, and writes nothing. */
+export function readWrappedKey(
   files: KeyFiles,
   { file, name }: WrappedKeyPlace,
   master: MasterKey,
-): Buffer | undefined {
+): { readonly key: Buffer; readonly isCurrent: boolean } | undefined {
   const bytes = readKeyFile(files, file);
   if (bytes === undefined) return undefined;
   const path = files.pathOf(file);
   const content = parse(path, bytes);
-  const key = unwrap(path, content, { master, name });
-  if (content.master !== master.id) writeWrappedKey(files, { file, name }, master, key);
-  return key;
+  return { key: unwrap(path, content, { master, name }), isCurrent: content.master === master.id };
 }
 
 export function writeWrappedKey(

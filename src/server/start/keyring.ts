@@ -2,10 +2,10 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { KeyFiles } from '../../engine/keys/key-files.ts';
-import type { LoadedMasterKey } from '../../engine/keys/master-key.ts';
+import { type LoadedMasterKey, noteMasterKey } from '../../engine/keys/master-key.ts';
 import type { DatabaseOptions } from '../../engine/log/postgres/postgres-log.ts';
 import type { ShardSet } from '../../shards/transport/shard-set.ts';
-import { openControlKey } from '../control/control-key.ts';
+import { checkControlKey, openControlKey } from '../control/control-key.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { Layout } from '../data-directory.ts';
 import { MasterKeys } from '../master-keys.ts';
@@ -53,6 +53,10 @@ export async function openKeyring(
     readonly isNew: boolean;
   },
 ): Promise<Keyring> {
+  if (loaded.isUnchecked === true) {
+    if (!isNew) checkControlKey(keyFiles, loaded.key);
+    noteMasterKey(keyFiles, loaded.key);
+  }
   const masterKeys = new MasterKeys({ files: keyFiles, loaded, ownFile, warn });
   const controlKey = openControlKey(keyFiles, masterKeys.current, isNew);
   const proofKeys = new ProofKeys({ files: keyFiles, master: () => masterKeys.current, clock });
