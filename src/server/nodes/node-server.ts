@@ -5,12 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { COPY_RETRY_MS, COPY_START_MS, NODE_LEAD_MS, NODE_REFUSED_MS_MAX } from '../../engine/base/limits.ts';
-import type { FleetNode } from '../../engine/log/postgres/fleet.ts';
 import { CHANNEL_PROTOCOL } from '../../shards/nodes/link/handshake.ts';
 import type { Config } from '../config.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
 import { lockDirectory } from '../directory-lock.ts';
-import { type HostPort, hostPortText, parseHostPort } from '../host-port.ts';
+import { hostPortText } from '../host-port.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import { makeLog } from '../log.ts';
 import type { RunningServer } from '../running-server.ts';
@@ -18,7 +17,7 @@ import { removeServerFile } from '../server-file.ts';
 import type { ServerDeps, Starting } from '../start/starting.ts';
 import { openOwnControl, type ReachedStore, reachStore, Waiting } from '../start/store.ts';
 import { Following } from './following.ts';
-import { Front } from './front.ts';
+import { Fronts } from './fronts.ts';
 import { JoinedNode } from './joined-node.ts';
 import { Leading } from './leading.ts';
 
@@ -62,6 +61,8 @@ class NodeServer {
   #firstKey: string | undefined;
   #changing: Promise<void> | undefined;
   #isOver = false;
+  /** Why the last look failed. */
+  #unchanged: string | undefined;
   /** Attempts to run the server that failed one after the other, why the last one did, and when the next one may come. */
   #failed = { times: 0, reason: '', againMs: 0 };
 
@@ -144,9 +145,19 @@ class NodeServer {
       (leader === undefined || leader.id === this.#node.id) &&
       performance.now() >= this.#failed.againMs;
     const change = isLost ? this.#follow() : isFree ? this.#lead(false) : this.#lookAtLeader();
-    this.#changing = change.finally(() => {
-      this.#changing = undefined;
-    });
+    this.#changing = change.then(
+      () => this.#changed(undefined),
+      (error: unknown) => this.#changed(error),
+    );
+  }
+
+  /** The next look tries again what failed: a port may be another program's for a moment. */
+  #changed(error: unknown): void {
+    this.#changing = undefined;
+    const reason = error === undefined || error instanceof Error ? error?.message : String(error);
+    if (reason !== undefined && reason !== this.#unchanged)
+      this.#starting.log.error({ reason, err: error }, 'this node cannot take its part yet: it tries again');
+    this.#unchanged = reason;
   }
 
   /** Gives a node that starts beside others the time to get a copy, so that its ports change hands before it says that it is ready. */
@@ -242,55 +253,6 @@ class NodeServer {
     await this.#changing?.catch(() => undefined);
     await this.#following.close();
     await this.#server?.close();
-  }
-}
-
-/** The ports for callers, while the server runs elsewhere. */
-class Fronts {
-  readonly #fronts: readonly Front[];
-  #isListening = false;
-  #isPaused = false;
-
-  constructor(config: Config, self: string, leader: () => FleetNode | undefined) {
-    const { host } = config;
-    const at = (port: 'httpPort' | 'grpcPort') => (): HostPort | undefined => {
-      const node = leader();
-      // Connections must never come back to the ports that pass them on.
-      if (node === undefined || this.#isPaused || (node.id === self && this.#isListening)) return undefined;
-      return { host: parseHostPort(node.address).host, port: node[port] };
-    };
-    const http = new Front(host, config.httpPort, at('httpPort'));
-    this.#fronts = config.singlePort ? [http] : [http, new Front(host, config.grpcPort, at('grpcPort'))];
-  }
-
-  get ports(): { readonly http: number; readonly grpc: number } {
-    const [http, grpc = http] = this.#fronts;
-    return { http: http!.port, grpc: grpc!.port };
-  }
-
-  /** Connections wait while the node tries to run the server. */
-  pause(isPaused: boolean): void {
-    this.#isPaused = isPaused;
-  }
-
-  /** Ends connections to nodes that run the server no more. */
-  endFormer(): void {
-    for (const front of this.#fronts) front.endFormer();
-  }
-
-  async listen(): Promise<void> {
-    if (this.#isListening) return;
-    this.#isListening = true;
-    for (const front of this.#fronts) await front.listen();
-  }
-
-  async stopListening(): Promise<void> {
-    this.#isListening = false;
-    for (const front of this.#fronts) await front.stopListening();
-  }
-
-  async close(): Promise<void> {
-    for (const front of this.#fronts) await front.close();
   }
 }
 
