@@ -158,7 +158,18 @@ test('the doctor finds nothing to mend in a new deployment, and says where its k
   const text = await granary(here('doctor', ...PORTS));
   assert.equal(text.code, 0);
   assert.match(text.stdout, /^warn {2}keys: /m);
-  assert.match(text.stdout, /^0 to mend, \d to look at\.$/m);
+  assert.match(text.stdout, /^0 problems to fix, \d warnings?\.$/m);
+});
+
+test('the doctor says that a master key in the data directory lies beside the data, however it is named', {
+  skip: NO_KEY_FILES,
+}, async () => {
+  const named = (await doctor(['--master-key-file', join(data, 'keys', 'master.key')], 0))('keys');
+  assert.deepEqual(states(named), ['warn']);
+  assert.match(named[0]?.message ?? '', /master\.key is stored beside the data/);
+  const apart = join(root, 'master.key');
+  writeFileSync(apart, '0123456789abcdef'.repeat(4), { mode: 0o600 });
+  assert.deepEqual(states((await doctor(['--master-key-file', apart], 0))('keys')), ['ok']);
 });
 
 test('the doctor finds a directory on which no server starts', { skip: NO_KEY_FILES }, async () => {

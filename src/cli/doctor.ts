@@ -10,7 +10,7 @@ export function registerDoctor(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nGive it the options and variables of the server, as the same user. Exit code 1: something must be mended.',
+      '\nRun it as the user of the server, with the same options and variables. Exit code 1: a check failed.',
     );
   for (const { flag, description } of optionLines()) if (flag !== undefined) command.option(flag, description);
   command.action(async ({ backup, json, ...flags }: Record<string, string | true | undefined>) => {

@@ -1,6 +1,6 @@
 // The layout of a data directory: format and number of shards, fixed at creation.
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
 import { makeFolder, replaceFile } from '../engine/base/durable-file.ts';
 import { EngineError } from '../engine/base/errors.ts';
 import { SHARDS_MAX } from '../engine/base/limits.ts';
@@ -57,7 +57,7 @@ export function checkLayout(directory: string, wanted: number | undefined): void
   if (wanted !== undefined && wanted !== shards)
     throw new EngineError(
       'VAL-E001',
-      `--shards ${wanted}: ${directory} was created with ${shards} shards, and the number is fixed`,
+      `--shards ${wanted}: ${directory} was created with ${shards} shards, and the number cannot change`,
     );
 }
 
@@ -83,4 +83,16 @@ export function readShards(directory: string): number {
     // Not JSON: the error below covers it.
   }
   throw new EngineError('STO-E001', `${path} has a format that this build cannot read`);
+}
+
+/** Compares real paths, so that a symbolic link does not hide the location. */
+export function isWithin(file: string, directory: string): boolean {
+  const real = (path: string): string => {
+    try {
+      return realpathSync(path);
+    } catch {
+      return resolve(path);
+    }
+  };
+  return real(file).startsWith(`${real(directory)}${sep}`);
 }

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DISK_ROOM_BYTES_MIN } from '../../engine/base/limits.ts';
 import type { Config } from '../../server/config.ts';
-import { checkLayout } from '../../server/data-directory.ts';
+import { checkLayout, isWithin } from '../../server/data-directory.ts';
 import { loadUws } from '../../server/http/uws-loader.ts';
 import { networkDiskOf } from '../../server/network-disk.ts';
 import { readServerFile } from '../../server/server-file.ts';
@@ -46,13 +46,15 @@ function layout({ dataDir, shards, store: url }: Config): readonly Finding[] {
     return [];
   } catch (error) {
     const { text } = failureOf(error);
-    return [fail('directory', `No server starts on it: ${text}`, 'Do what this message says, or name another --data-dir.')]; // biome-ignore format: one row
+    return [fail('directory', `No server can start on it: ${text}`, 'Do what this message says, or name another --data-dir.')]; // biome-ignore format: one row
   }
 }
 
 function permissions({ dataDir }: Config): readonly Finding[] {
   if (!existsSync(dataDir))
-    return [warn('permissions', `${dataDir} does not exist`, 'Start the server, which makes it, or give --data-dir.')];
+    return [
+      warn('permissions', `${dataDir} does not exist`, 'Start the server, which creates it, or give --data-dir.'),
+    ];
   const open = [dataDir, join(dataDir, 'keys')].filter((path) => existsSync(path) && hasOthers(path));
   const files = keyFiles(dataDir).filter(hasOthers);
   return [
@@ -76,16 +78,16 @@ function keyFiles(dataDir: string): readonly string[] {
 }
 
 function keys({ dataDir, masterKey, masterKeyFile }: Config): readonly Finding[] {
-  const beside = join(dataDir, 'keys', 'master.key');
   if (masterKeyFile !== undefined && !existsSync(masterKeyFile))
     return [fail('keys', `${masterKeyFile} does not exist`, 'Restore it: without the master key no data can be read.')];
   if (masterKeyFile !== undefined && hasOthers(masterKeyFile))
     return [fail('keys', `Other users can read or write ${masterKeyFile}`, `Run chmod 600 ${masterKeyFile}`)];
-  if (masterKey !== undefined || masterKeyFile !== undefined)
+  if (masterKey !== undefined || (masterKeyFile !== undefined && !isWithin(masterKeyFile, dataDir)))
     return [ok('keys', 'The master key is kept apart from the data.')];
-  if (!existsSync(beside)) return [];
+  const file = masterKeyFile ?? join(dataDir, 'keys', 'master.key');
+  if (!existsSync(file)) return [];
   const action = 'Move it to another disk and name it in --master-key-file. Keep a copy of it in a safe place.';
-  return [warn('keys', `${beside} is stored beside the data that it protects`, action)];
+  return [warn('keys', `${file} is stored beside the data that it protects`, action)];
 }
 
 /** A clock that went back shows in files that are newer than now. */
@@ -100,7 +102,11 @@ function clock({ dataDir }: Config, nowMs: number): Finding {
   );
   const action = 'Set the clock, and run a time service such as chrony: retention and expiry depend on the clock.';
   if (newestMs > nowMs + CLOCK_AHEAD_MS)
-    return fail('clock', `Files of the server are ${Math.round((newestMs - nowMs) / 1000)} s newer than now`, action);
+    return fail(
+      'clock',
+      `Files of the server are dated ${Math.round((newestMs - nowMs) / 1000)} s in the future`,
+      action,
+    );
   return ok('clock', `The clock says ${new Date(nowMs).toISOString()}.`);
 }
 
@@ -115,7 +121,7 @@ function disk({ dataDir }: Config): Finding {
     );
   const { bavail, blocks, bsize } = statfsSync(dataDir);
   const free = `${bytes(bavail * bsize)} of ${bytes(blocks * bsize)} are free`;
-  if (bavail * bsize < DISK_ROOM_BYTES_MIN) return fail('disk', free, 'Make room: the server takes no writes.');
+  if (bavail * bsize < DISK_ROOM_BYTES_MIN) return fail('disk', free, 'Make room: the server accepts no writes.');
   if (bavail < blocks / 10) return warn('disk', free, 'Make room, or grow the disk, before writes stop.');
   return ok('disk', `${free}.`);
 }
@@ -178,12 +184,12 @@ async function store({ store: url, keyStore }: Config): Promise<readonly Finding
     const { storeState } = await import('../store-state.ts');
     const { version, shards, nodes } = await storeState(url, keyStore);
     if (version === 0)
-      return [ok(check, 'The database is reached, and has no tables yet: the first start makes them.')];
+      return [ok(check, 'The database is reachable and has no tables yet: the first start creates them.')];
     const held = nodes.length === 0 ? 'no node serves them' : `served by ${nodes.map(({ node }) => node).join(', ')}`;
     return [ok(check, `The database has ${counted(shards, 'shard')} in tables of version ${version}; ${held}.`)];
   } catch (error) {
     const { text } = failureOf(error);
-    return [fail(check, text, 'Check GRANARY_STORE, the database, and granary store check.')];
+    return [fail(check, text, 'Check the database and its address in GRANARY_STORE, or run granary store check.')];
   }
 }
 

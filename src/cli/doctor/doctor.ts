@@ -32,7 +32,7 @@ export async function doctor({ backup, json, flags, env }: DoctorOptions): Promi
     printLine(`${state.padEnd(4)}  ${check}: ${printable(message)}`);
     if (action !== '') printLine(`      ${printable(action)}`);
   }
-  printLine(`${count('fail')} to mend, ${count('warn')} to look at.`);
+  printLine(`${counted(count('fail'), 'problem')} to fix, ${counted(count('warn'), 'warning')}.`);
 }
 
 /** A server opened for a command reads only variables. */
@@ -46,7 +46,7 @@ type Place = { readonly dataDir: string; readonly env: DoctorOptions['env'] };
 async function backupFinding(folder: string | undefined, place: Place): Promise<Finding> {
   const check = 'backup';
   if (folder === undefined)
-    return warn(check, 'No backup was named', 'Name one with --backup DIR, to see whether it can be restored.');
+    return warn(check, 'No backup was checked', 'Give --backup DIR to see whether a backup can be restored.');
   const path = resolve(folder);
   if (!existsSync(path)) return fail(check, `${path} does not exist`, 'Make a backup: granary backup DIR.');
   const newest = existsSync(join(path, 'backup.json')) ? path : backupsIn(path).at(-1);

@@ -1,6 +1,5 @@
 // Opens a deployment whose logs are in a database: waits for it, takes the control log, and reads the key files there.
-import { realpathSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isLocalHost, parseDatabaseUrl } from '../../engine/base/database-url.ts';
 import { EngineError } from '../../engine/base/errors.ts';
@@ -8,12 +7,14 @@ import { SHARDS_MAX, STORE_CLOSE_PART_MS, STORE_RETRY_MS } from '../../engine/ba
 import { loadMasterKey } from '../../engine/keys/master-key.ts';
 import { Database } from '../../engine/log/postgres/database.ts';
 import { bindKeys } from '../../engine/log/postgres/key-store.ts';
+import { shardName } from '../../engine/log/postgres/lease.ts';
 import { LeaseTable } from '../../engine/log/postgres/lease-table.ts';
 import { openOrMakeStore, openStore, type StoreRow } from '../../engine/log/postgres/migrate.ts';
 import { otherOwners } from '../../engine/log/postgres/owners.ts';
 import { type DatabaseOptions, openPostgresShard } from '../../engine/log/postgres/postgres-log.ts';
 import { type Config, SHARDS_DEFAULT } from '../config.ts';
 import { CONTROL_SHARD, controlStamp } from '../control/open.ts';
+import { isWithin } from '../data-directory.ts';
 import { keepCacheOf, nodeOf } from '../node-directory.ts';
 import { keepLeases } from '../store/kept-leases.ts';
 import { closeUnopened, openStoredControl } from '../store/stored-control.ts';
@@ -55,7 +56,8 @@ export async function reachStore(starting: Starting, url: string): Promise<Reach
   const waiting = new Waiting(log, config.storeStartMs);
   const { shards, mark } = await waiting.for(() => openTables(database, config));
   await waiting.for(async () => bindKeys(database, await openStore(database), config.keyStore));
-  if (keepCacheOf(dataDir, node, mark)) log.info('the cache in the data directory was of another store: deleted');
+  if (keepCacheOf(dataDir, node, mark))
+    log.info('the cache in the data directory belonged to another store and was deleted');
   const leases = LeaseTable.of(SHARDS_MAX + 1);
   const place: DatabaseOptions = {
     url,
@@ -86,7 +88,7 @@ export async function openOwnControl(
   try {
     await checked();
     if (shard.copy.wentBack) {
-      warn('the control log in the database went back: it was restored to an older state. Repeat the changes of keys, memories and settings of that time'); // biome-ignore format: one row
+      warn('the control log in the database is older than it was: the database was restored to an earlier state. Repeat the changes of keys, memories and settings made since that state'); // biome-ignore format: one row
       shard.copy.reportedWentBack();
     }
     const keyFiles = await StoredKeyFiles.open(database, { shard: CONTROL_SHARD, token: shard.token });
@@ -97,7 +99,7 @@ export async function openOwnControl(
     const control = openStoredControl(shard, keys, clock);
     lifecycle.opened('control log', () => control.close(lifecycle.drainMs));
     starting.deps.watchControl?.(() => leases.isSpoiled(CONTROL_SHARD));
-    log.info({ node: stored.database.node, shards }, 'the data lie in a database');
+    log.info({ node: stored.database.node, shards }, 'the data is in a database');
     return { layout: { shards, isNew }, control, stored, ...keyring };
   } catch (error) {
     throw await closeUnopened(directory, shard, error);
@@ -109,22 +111,11 @@ function requireMasterKey({ masterKey, masterKeyFile, dataDir }: Config): void {
   if (masterKey !== undefined) return;
   const how =
     'set GRANARY_MASTER_KEY, or --master-key-file to a file outside the data directory (openssl rand -hex 32 makes a key), and keep ' +
-    'a copy: it never lies in the database, and nothing opens without it';
+    'a copy: it is never stored in the database, and no data can be read without it';
   if (masterKeyFile === undefined)
-    throw new EngineError('AUT-E003', `--store needs the master key from outside: ${how}`);
+    throw new EngineError('AUT-E003', `--store needs a master key that is kept outside the database: ${how}`);
   if (isWithin(masterKeyFile, dataDir))
-    throw new EngineError('AUT-E003', `--master-key-file lies in the data directory, which is a cache: ${how}`);
-}
-
-function isWithin(file: string, directory: string): boolean {
-  const real = (path: string): string => {
-    try {
-      return realpathSync(path);
-    } catch {
-      return resolve(path);
-    }
-  };
-  return real(file).startsWith(`${real(directory)}${sep}`);
+    throw new EngineError('AUT-E003', `--master-key-file is in the data directory, which is only a cache: ${how}`);
 }
 
 function warnOfConnection(url: string, warn: (text: string) => void): void {
@@ -132,7 +123,7 @@ function warnOfConnection(url: string, warn: (text: string) => void): void {
   const isChecked = /^verify/.test(sslMode) || (sslMode === 'require' && rootCertificate !== undefined);
   if (!isLocalHost(host) && !isChecked)
     warn(
-      `the connection to the database at ${host} has sslmode=${sslMode}, so another machine may pose as it: use sslmode=verify-full`,
+      `the connection to the database at ${host} has sslmode=${sslMode}, so another machine can impersonate it: use sslmode=verify-full`,
     );
 }
 
@@ -142,7 +133,7 @@ async function openTables(database: Database, config: Config): Promise<StoreRow>
   if (config.shards !== undefined && config.shards !== store.shards)
     throw new EngineError(
       'VAL-E001',
-      `--shards ${config.shards}: the store was made with ${store.shards} shards, and the number is fixed`,
+      `--shards ${config.shards}: the store was created with ${store.shards} shards, and the number cannot change`,
     );
   return store;
 }
@@ -152,7 +143,7 @@ async function refuseOthers(database: Database, node: string): Promise<void> {
   if (other !== undefined)
     throw new EngineError(
       'STO-E002',
-      `node ${other.owner} holds shard ${other.shard}, for ${other.seconds} s without a sign of life: one node serves a store`,
+      `node ${other.owner} holds ${shardName(other.shard)}, and its lease ends in ${other.seconds} s unless it is renewed: without --node-listen, only one node serves a store, so stop that node`,
     );
 }
 
