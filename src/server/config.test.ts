@@ -71,7 +71,14 @@ test('an invalid value is rejected with the name of its option', () => {
     [{ rerankModel: 'r' }, '--rerank-model needs --rerank-url or --model-url'],
   ] as const)
     assert.throws(() => readConfig(flags, {}), { code: 'VAL-E001', message: new RegExp(text) });
-  assert.throws(() => readConfig({}, { GRANARY_INSECURE: 'maybe' }), { code: 'VAL-E001', message: /--insecure/ });
+  assert.throws(() => readConfig({}, { GRANARY_INSECURE: 'maybe' }), {
+    code: 'VAL-E001',
+    message: /^VAL-E001: GRANARY_INSECURE \(--insecure\) must be true or false$/,
+  });
+  assert.throws(() => readConfig({ http: 'uws', singlePort: true, http10Port: '8081' }, {}), {
+    code: 'VAL-E001',
+    message: /--http10-port needs --http uws without --single-port/,
+  });
 });
 
 test('unknown auth modes, and modes that would let anyone in, are rejected', () => {
@@ -107,7 +114,10 @@ test('the options of nodes go together', () => {
     [{ store, advertise: '10.0.0.1:7070' }, /--advertise needs --node-listen/],
     [{ store, nodeListen: '7070' }, /--node-listen must be HOST:PORT/],
     [{ store, nodeListen: '0.0.0.0:7070' }, /--advertise must name the address .* not 0\.0\.0\.0/],
-    [{ store, nodeListen: 'a:1', http: 'uws', http10Port: 8081 }, /--http10-port does not go with --node-listen/],
+    [
+      { store, nodeListen: 'a:1', http: 'uws', http10Port: 8081 },
+      /--http10-port cannot be combined with --node-listen/,
+    ],
   ] as const)
     assert.throws(() => readConfig(flags, {}), { code: 'VAL-E001', message });
 });

@@ -51,7 +51,7 @@ const OPTIONS = {
     'second PostgreSQL database for the wrapped keys of the store; give a password by the variable',
     parseDatabaseUrl,
   ),
-  storeLeaseMs: integer('how long a node that ended without notice keeps its shards of the store', {
+  storeLeaseMs: integer('how long a node that ends without notice keeps its shards', {
     min: LEASE_MS_MIN,
     max: 600_000,
     fallback: 10_000,
@@ -71,7 +71,11 @@ const OPTIONS = {
     'where the other nodes reach --node-listen; default: the same address. They reach HTTP and gRPC on its host',
     parseHostPort,
   ),
-  nodeWeight: integer('share of the shards against that of other nodes', { min: 1, max: 100, fallback: 1 }),
+  nodeWeight: integer('weight of this node when the shards are shared out among the nodes', {
+    min: 1,
+    max: 100,
+    fallback: 1,
+  }),
   host: text('HOST', 'address to listen on', '127.0.0.1'),
   httpPort: integer('HTTP port; 0 picks a free one', { min: 0, max: 65_535, fallback: 8080 }),
   grpcPort: integer('gRPC port; 0 picks a free one', { min: 0, max: 65_535, fallback: 50_051 }),
@@ -99,7 +103,7 @@ const OPTIONS = {
     'node',
   ),
   grpc: choice(
-    'gRPC listener: HTTP/2 of our own over node:net; node:http2, which needs four times its CPU per call; or grpc-js',
+    'gRPC listener: native, the HTTP/2 of Granary over node:net; node, which is node:http2 and needs four times its CPU per call; or grpc-js',
     ['native', 'node', 'grpc-js'],
     'native',
   ),
@@ -117,20 +121,20 @@ const OPTIONS = {
   ),
   basePath: {
     argument: 'PATH',
-    help: 'path under which a proxy shows the server, such as /granary; paths without it are answered too',
+    help: 'path under which a proxy serves Granary, such as /granary; paths without it are answered too',
     fallback: '',
     parse: parseBasePath,
   },
   trustedProxies: list(
     'LIST',
-    'addresses and networks (10.1.0.0/16), separated by commas, of proxies whose X-Forwarded-For or Forwarded is believed',
+    'addresses and networks (10.1.0.0/16), separated by commas, of proxies whose X-Forwarded-For or Forwarded is trusted',
   ),
   oidcClient: optionalText('ID', 'client id of the console at the issuer: people sign in there, with PKCE'),
   oidcScopes: list('LIST', 'scopes that the console asks the issuer for besides openid, separated by commas'),
   insecure: onOff('allow --auth none on an address that other machines can reach'),
   tlsCert: optionalText('FILE', 'certificate chain (PEM) for both ports'),
   tlsKey: optionalText('FILE', 'private key (PEM) of the certificate'),
-  rateLimit: integer('requests per minute per key, a sixth of them at once; 0 is off', {
+  rateLimit: integer('requests per minute per key, of which a sixth may come at once; 0 is no limit', {
     min: 0,
     max: 100_000_000,
     fallback: 0,
@@ -160,7 +164,7 @@ const OPTIONS = {
     fallback: 512,
   }),
   openedCacheMb: integer(
-    'part of the index heap (MiB), at most half, for grains that answers showed lately, decrypted; 0 keeps none',
+    'part of the index heap (MiB), at most half, for decrypted grains that answers showed lately; 0 keeps none',
     {
       min: 0,
       max: 1_048_576,
@@ -200,14 +204,14 @@ const OPTIONS = {
     'hosts and networks (10.1.0.0/16) of private addresses where model providers may be, separated by commas',
   ),
   extractionRate: integer(
-    'calls a minute that one memory may make to the model of the role extraction; 0 is any number',
+    'calls a minute that one memory may make to the model of the role extraction; 0 is no limit',
     {
       min: 0,
       max: 1_000_000,
       fallback: 60,
     },
   ),
-  extractionBudget: integer('characters a day that one memory may send to that model; 0 is any number', {
+  extractionBudget: integer('characters a day that one memory may send to that model; 0 is no limit', {
     min: 0,
     max: 1_000_000_000_000,
     fallback: 10_000_000,
@@ -235,7 +239,7 @@ const OPTIONS = {
     max: 600_000,
     fallback: REQUEST_TIMEOUT_MS,
   }),
-  stopMs: integer('how long the server may take to end when it is told to; then the process ends itself', {
+  stopMs: integer('how long the server may take to stop after a signal; then the process kills itself', {
     min: 1_000,
     max: 3_600_000,
     fallback: STOP_MS,
@@ -320,7 +324,10 @@ export function readConfig(
     // The parser of a flag `--no-x` says true where it is not given.
     const flag = option.fallback === true && set === true ? undefined : set;
     const given = flag === undefined ? env[line.env] : String(flag);
-    values[line.name] = given === undefined ? option.fallback : parsed(line, option, given);
+    values[line.name] =
+      given === undefined
+        ? option.fallback
+        : parsed(flag === undefined ? variableOf(line) : flagOf(line), option, given);
   }
   // Naming an issuer turns its tokens on; API keys go on beside them.
   if (values['oidcIssuer'] !== undefined && flags['auth'] === undefined && env['GRANARY_AUTH'] === undefined)
@@ -330,12 +337,23 @@ export function readConfig(
   return config;
 }
 
-function parsed(line: OptionLine, option: Option<unknown>, given: string): unknown {
+/** The flag alone. */
+function flagOf({ flag = '' }: OptionLine): string {
+  return flag.split(' ')[0]!; // split returns one element at least
+}
+
+/** The variable, with the flag where there is one. */
+function variableOf(line: OptionLine): string {
+  return line.flag === undefined ? line.env : `${line.env} (${flagOf(line)})`;
+}
+
+/** `source`: where the value was given. */
+function parsed(source: string, option: Option<unknown>, given: string): unknown {
   try {
     return option.parse(given);
   } catch (error) {
     const wanted = error instanceof Error ? error.message : 'is not valid';
-    throw new EngineError('VAL-E001', `${line.flag?.split(' ')[0] ?? line.env} ${wanted}`);
+    throw new EngineError('VAL-E001', `${source} ${wanted}`);
   }
 }
 
@@ -388,7 +406,10 @@ function checkNode({ nodeListen, advertise, store, keyStore, http10Port }: Confi
   if (store === undefined)
     throw new EngineError('VAL-E001', '--node-listen needs --store: several nodes share the data of a database');
   if (http10Port !== undefined)
-    throw new EngineError('VAL-E001', '--http10-port does not go with --node-listen: nodes pass HTTP and gRPC on');
+    throw new EngineError(
+      'VAL-E001',
+      '--http10-port cannot be combined with --node-listen: nodes pass only HTTP and gRPC on to one another',
+    );
   const { host } = parseHostPort(advertise ?? nodeListen);
   if (host === '0.0.0.0' || host === '::')
     throw new EngineError(
@@ -400,7 +421,10 @@ function checkNode({ nodeListen, advertise, store, keyStore, http10Port }: Confi
 function checkConfig(config: Config): void {
   new TrustedProxies(config.trustedProxies);
   if (config.http10Port !== undefined && (config.http !== 'uws' || config.singlePort))
-    throw new EngineError('VAL-E001', '--http10-port needs --http uws: node:http answers HTTP/1.0 on its own port');
+    throw new EngineError(
+      'VAL-E001',
+      '--http10-port needs --http uws without --single-port: node:http answers HTTP/1.0 on its own port',
+    );
   checkNode(config);
   checkIssuer(config);
   checkMcpUrl(config);
