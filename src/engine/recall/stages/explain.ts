@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<Change, (amount: number) => string>> = {
     amount === 0 ? 'as it is not of the namespace that leads' : 'for being of the namespace that leads',
   subjectAffinity: (amount) =>
     amount === 0 ? 'as it is not about the subject that leads' : 'for being about the subject that leads',
-  interferencePenalty: () => 'since another grain contradicts it',
+  interferencePenalty: () => 'since it is retracted or a newer grain contradicts it',
   supersessionDemotion: () => 'since a later version replaced it',
 };
 
@@ -59,7 +59,7 @@ function baseText({ base, rrf, legs, bm25Rank, vectorScore, reranked, terms }: S
   const parts = TEXT_TERMS.flatMap((term) => {
     const amount = terms?.[term] ?? 0;
     const reason =
-      term === 'vector' && vectorScore === undefined ? 'a usual likeness, as it has no vector' : TERMS[term];
+      term === 'vector' && vectorScore === undefined ? 'a typical similarity, as it has no vector' : TERMS[term];
     return amount === 0 ? [] : [`${number(amount)} for ${reason}`];
   });
   return parts.length === 0 ? `${number(base)}${aside}` : `${parts.join(', ')}${aside}`;
