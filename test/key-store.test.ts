@@ -171,9 +171,9 @@ test('a key store that does not fit the store is refused', async (t) => {
   await assert.rejects(bind(store, one.url), refused(/it is the database of a store/));
   await bind(store, keys.url);
   await bind(store, keys.url);
-  await assert.rejects(bind(store), refused(/keys of this store lie in a key store/));
+  await assert.rejects(bind(store), refused(/keys of this store are in a key store/));
   await assert.rejects(bind(store, empty.url), refused(/it is empty, but the store has keys/));
   await assert.rejects(bind(second, keys.url), refused(/it holds the keys of another store/));
   await second.ask((sql) => sql`INSERT INTO granary_keys VALUES (0, 1, ${Buffer.alloc(96)})`);
-  await assert.rejects(bind(second, empty.url), refused(/keys of this store lie in its own database/));
+  await assert.rejects(bind(second, empty.url), refused(/this store keeps its keys in its own database/));
 });

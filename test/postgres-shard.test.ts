@@ -129,7 +129,7 @@ test('a node whose database was restored to an older state says so, and another 
   await restore();
   const reasons = (engine: Engine) => engine.read('health', context, undefined as never).reasons.join('; ');
   const again = await place.open();
-  assert.match(reasons(again), /went back.*older state.*Repeat erasures/);
+  assert.match(reasons(again), /older than it was.*earlier state.*Repeat the erasures/);
   assert.deepEqual([await get(again, kept), await get(again, lost)], [undefined, 'MEM-E001']);
   assert.equal((await again.write('verifyAudit', context, {})).valid, true);
   await again.close();

@@ -148,10 +148,10 @@ test('an import that was interrupted is no deployment, and the next one begins a
     await granary(['store', 'migrate'], { env }),
     await granary(['store', 'export', join(root, 'back')], { env }),
   ])
-    assert.match(refused.stderr, /STO-E001.*an import into this database has not ended/);
+    assert.match(refused.stderr, /STO-E001.*an import into this database was not completed/);
   await assert.rejects(
     started(t, join(root, 'node'), env),
-    (error) => error instanceof NotStarted && /has not ended/.test(error.output),
+    (error) => error instanceof NotStarted && /was not completed/.test(error.output),
   );
 
   const moved: string[] = [];
@@ -206,7 +206,7 @@ test('a deployment moves with its keys in a key store, and back', { timeout: 240
   const moved = await granary(['store', 'import', directory], { env });
   assert.equal(moved.code, 0, moved.stderr);
   const checkedNow = await granary(['store', 'check'], { env });
-  assert.match(checkedNow.stdout, /keys lie in a key store/);
+  assert.match(checkedNow.stdout, /keys are in a key store/);
   const { GRANARY_KEY_STORE: _, ...without } = env;
   const refused = await granary(['store', 'check'], { env: without });
   assert.match(refused.stderr, /set GRANARY_KEY_STORE/);

@@ -148,7 +148,7 @@ onPlace('what the database has in part, or damaged, is built again, and health s
   assert.equal(reasons.length, 2);
   assert.match(
     reasons[0] ?? '',
-    /built again, because the database does not have it whole: the bytes of segments\/\d+\.seg/,
+    /rebuilt, because the copy in the database is incomplete or damaged: the bytes of segments\/\d+\.seg/,
   );
   assert.match(reasons[1] ?? '', /segments\/\d+\.seg has 0 bytes in the database/);
   assert.deepEqual(recalled(second, 1, 'thing').sort(), [...hashes].sort());
@@ -169,7 +169,7 @@ onPlace('a failed upload is told and tried again, and the parts of one that was 
   await assert.rejects(uploads.settle(), { code: 'STO-E001', message: /cannot be uploaded/ });
   const { reasons, ok } = first.read('health', context, undefined as never);
   assert.equal(ok, true);
-  assert.match(reasons.join(), /segments are not uploaded, and another node would build them again: .*closed/);
+  assert.match(reasons.join(), /segments are not uploaded, and another node would have to rebuild them: .*closed/);
   assert.ok(uploads.pending > 0 && first.store.counters.uploadFailures > 0);
   assert.deepEqual(recalled(first, 1, 'thing').sort(), [...hashes].sort());
   // As after a kill: parts are there, and no file names them.

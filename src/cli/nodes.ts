@@ -10,12 +10,12 @@ export function registerNodes(program: Command): void {
 }
 
 export function registerNode(program: Command): void {
-  const node = program.command('node').description('Change what a node of a store does');
+  const node = program.command('node').description('Drain or resume a node of a store');
   withStoreOptions(node.command('drain <node>'))
-    .description('Let a node give its shards to the others, one at a time; calls wait meanwhile')
+    .description('Move the shards of a node to the others, one at a time; calls to a moving shard wait')
     .action((id: string, options: StoreOptions) => drain(id, true, options));
   withStoreOptions(node.command('resume <node>'))
-    .description('Let a drained node take shards again; a start does that too')
+    .description('Let a drained node take shards again; restarting it does the same')
     .action((id: string, options: StoreOptions) => drain(id, false, options));
 }
 
@@ -57,7 +57,7 @@ async function list({ store, json }: StoreOptions): Promise<void> {
   );
   for (const { node, refused } of rows)
     for (const { shard, reason } of refused) printLine(`Node ${node} cannot open shard ${shard}: ${reason}`);
-  if (free.length > 0) printLine(`Without an owner: ${free.join(' ')}`);
+  if (free.length > 0) printLine(`Shards without an owner: ${free.join(' ')}`);
 }
 
 /** The owner of the control log is the leader. */
@@ -112,8 +112,6 @@ async function drain(id: string, isDraining: boolean, { store, json }: StoreOpti
   if (!(await drainNodeOf(url, id, isDraining))) throw usage(`the store has no node ${id}: granary nodes lists them`);
   if (json) return printJson({ node: id, draining: isDraining });
   printLine(
-    isDraining
-      ? `Node ${id} gives its shards away: granary nodes shows how far it is.`
-      : `Node ${id} takes shards again.`,
+    isDraining ? `Node ${id} is draining: granary nodes shows its progress.` : `Node ${id} takes shards again.`,
   );
 }

@@ -52,7 +52,10 @@ export function migrateStore(url: string): Promise<number> {
   return withDatabase(url, async (database) => {
     const found = await foundStore(database);
     if (found === undefined)
-      throw new EngineError('STO-E001', 'the database has no tables of a store: the first granary serve makes them');
+      throw new EngineError(
+        'STO-E001',
+        'the database holds no store: check its address, or create the store with a first granary serve',
+      );
     return migrate(database, found.shards);
   });
 }

@@ -7,17 +7,15 @@ import { keyStoreUrlOf, type StoreOptions, storeUrlOf, withStoreOptions } from '
 export function registerStore(program: Command): void {
   const command = program
     .command('store')
-    .description('Look at the database of a server with --store, and change its tables');
+    .description('Check and migrate the database of a server with --store, or move a deployment into or out of it');
   withStoreOptions(command.command('check'))
-    .description('Say which version the tables have, and which nodes serve them')
+    .description('Show the version of the tables, and the nodes that serve them')
     .action(check);
   withStoreOptions(command.command('migrate'))
-    .description(
-      'Bring the tables to the version that this program needs; where a change needs it, all nodes must have ended',
-    )
+    .description('Migrate the tables to the version that this program needs; for some versions, stop all nodes first')
     .action(migrate);
   withStoreOptions(command.command('import <DIR>'))
-    .description('Move the deployment of a data directory into an empty database; no server may run on either')
+    .description('Move the deployment of a data directory into an empty database; stop its server first')
     .option(
       '--master-key-file <FILE>',
       'file with the master key; default: GRANARY_MASTER_KEY, or that of the directory',
@@ -25,7 +23,7 @@ export function registerStore(program: Command): void {
     .option('--key-store <URL>', 'second database for the keys; default: GRANARY_KEY_STORE')
     .action((directory: string, options: MoveFlags) => move('import', directory, options));
   withStoreOptions(command.command('export <DIR>'))
-    .description('Move the deployment of a database into a new data directory; no node may run')
+    .description('Move the deployment of a database into a new data directory; stop all nodes first')
     .option('--master-key-file <FILE>', 'file with the master key; default: GRANARY_MASTER_KEY')
     .option('--key-store <URL>', 'second database with the keys; default: GRANARY_KEY_STORE')
     .action((directory: string, options: MoveFlags) => move('export', directory, options));
@@ -71,13 +69,11 @@ async function move(way: 'import' | 'export', directory: string, options: MoveFl
     moved.map((one) => [one.log, one.records, one.audit_heads, one.keys, one.checksum.slice(0, 16)]),
   );
   if (way === 'import') {
-    printLine(
-      `The database has the deployment now. ${directory} is kept as it was, and servers refuse to start on it.`,
-    );
+    printLine(`The deployment is in the database now. ${directory} keeps its data, but servers refuse to start on it.`);
     printLine(
       'Start nodes with the same master key: GRANARY_MASTER_KEY, or --master-key-file outside of their data directories.',
     );
-  } else printLine(`${directory} has the deployment now. Start no node on the database any more, and drop it.`);
+  } else printLine(`The deployment is in ${directory} now. Drop the database, and start no node on it again.`);
 }
 
 async function check({ store, json }: StoreOptions): Promise<void> {
@@ -97,9 +93,9 @@ async function check({ store, json }: StoreOptions): Promise<void> {
       })),
     });
   if (version === 0)
-    return printLine('The database is reached, and has no tables yet: the first granary serve makes them.');
+    return printLine('The database is reachable and has no tables yet: the first granary serve creates them.');
   printLine(`Tables of version ${version}, which this program can use, with ${counted(shards, 'shard')}.`);
-  if (hasKeyStore) printLine('The keys lie in a key store, which is reached and fits.');
+  if (hasKeyStore) printLine('The keys are in a key store, which is reachable and belongs to this store.');
   if (nodes.length === 0) return printLine('No node serves them.');
   printTable(
     [
@@ -119,5 +115,5 @@ async function migrate({ store, json }: StoreOptions): Promise<void> {
   const from = await migrateStore(url);
   if (json) return printJson({ from, to: SCHEMA_VERSION });
   if (from === SCHEMA_VERSION) return printLine(`The tables have version ${from} already: nothing was changed.`);
-  printLine(`The tables were brought from version ${from} to ${SCHEMA_VERSION}.`);
+  printLine(`The tables were migrated from version ${from} to ${SCHEMA_VERSION}.`);
 }

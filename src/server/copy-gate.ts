@@ -27,7 +27,11 @@ export class CopyGate {
    */
   requireRecent({ onAnyNode, needs, ofNode }: Operation): void {
     if (onAnyNode !== false && (needs === 'public' || this.#copy.mayBegin())) return;
-    if (ofNode) throw new EngineError('STO-E002', 'keys may have changed, and no other node can answer this');
+    if (ofNode)
+      throw new EngineError(
+        'STO-E002',
+        'the copy of the control log is too old to check keys, and no other node can answer this: try again later',
+      );
     throw new NeedsLeader('the copy of the control log is too old');
   }
 

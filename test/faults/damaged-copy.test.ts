@@ -247,7 +247,7 @@ test('a record that the database has damaged too is quarantined, and the copy is
     (sql) => sql`UPDATE granary_records SET frame = ${frame} WHERE shard = 0 AND sequence = ${damaged}`,
   );
   assert.deepEqual(await unreadable(first, filled.hashes), ['STO-E001']);
-  await until(first, () => /so is what the database has/.test(reasonsOf(first).join('\n')));
+  await until(first, () => /so is the log in the database/.test(reasonsOf(first).join('\n')));
   assert.match(reasonsOf(first).join('\n'), new RegExp(`record ${damaged} is quarantined`));
   assert.equal(place.leases.isSpoiled(0), false);
   await first.close();
@@ -265,7 +265,7 @@ const SERVERS: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['--node-listen', '127.0.0.1:0'],
     /this node has taken a shard[\s\S]*this node has taken a shard/,
   ],
-  ['the only node', [], /the shard was opened again from the database/],
+  ['the only node', [], /the shard was reopened from the database/],
 ];
 
 for (const [name, flags, isFilledAgain] of SERVERS)

@@ -103,7 +103,7 @@ test('a lost index key blocks no seal; a new one is drawn and the index is rebui
   await engine.abandon();
   engine = await openShard(shard.root);
   await until(engine, () => engine.store.damage.size === 0 && engine.store.purgePending.size === 0);
-  assert.match(reasonsOf(engine), /built again from the log: the index of memory 1/);
+  assert.match(reasonsOf(engine), /rebuilt from the log: the index of memory 1/);
   await assertWhole(engine, shard);
   await addBelief(engine, 1, { subject: 's', object: 'taken' });
   await engine.close();
@@ -118,7 +118,7 @@ test('a memory whose token key is lost is closed, and whole again when its slot 
   damageSlot(shard.root, shard.keys.token);
   let engine = await openShard(shard.root);
   await assertUntouched(engine, shard);
-  assert.match(reasonsOf(engine), new RegExp(`memory 1 does not open: .*key ${shard.keys.token}`));
+  assert.match(reasonsOf(engine), new RegExp(`memory 1 cannot be opened: .*key ${shard.keys.token}`));
   for (const call of [
     () => engine.read('get', contextOf(1), { hash: shard.hashes.get(1)![0]! }),
     () => recalled(engine, 1, 'harbour'),
@@ -156,7 +156,7 @@ test('a truncated, empty or deleted key bucket closes its memories, not the shar
     else rmSync(path);
     const engine = await openShard(shard.root);
     assert.equal(await codeOf(() => recalled(engine, 2, 'harbour')), 'STO-E001', how);
-    assert.match(reasonsOf(engine), /memory 2 does not open/);
+    assert.match(reasonsOf(engine), /memory 2 cannot be opened/);
     await engine.write('attachMemory', contextOf(3), { settings: settingsOf(3) });
     await addBelief(engine, 3, { subject: 's', object: `harbour ${how}`, user_id: 'ann' });
     await engine.write('flush', contextOf(3), {});
@@ -212,7 +212,7 @@ test('a memory whose token key was lost is deleted, and its users with it', asyn
   const shard = await filled(t);
   damageSlot(shard.root, shard.keys.token);
   let engine = await openShard(shard.root);
-  assert.match(reasonsOf(engine), /memory 1 does not open/);
+  assert.match(reasonsOf(engine), /memory 1 cannot be opened/);
   // It is unknown whether its policy holds it.
   const { keyFingerprint } = await engine.write('dropMemory', contextOf(1), { check: true });
   assert.equal(keyFingerprint, UNKNOWN_FINGERPRINT);
@@ -268,7 +268,7 @@ for (const purged of [false, true])
     } else assert.equal(await codeOf(() => recalled(engine, 1, 'harbour')), 'STO-E001');
     await until(engine, () => engine.store.damage.size === 0);
     for (const answer of answers) assert.deepEqual((await answer()).sort(), others);
-    assert.match(reasonsOf(engine), /built again from the log: the index of memory 1/);
+    assert.match(reasonsOf(engine), /rebuilt from the log: the index of memory 1/);
     assert.deepEqual(recalled(engine, 1, 'ann'), []);
     // The same grain may be added again, and is not taken for the erased one.
     const object = 'harbour sealed ann of 1';

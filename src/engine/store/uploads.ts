@@ -55,7 +55,7 @@ export class Uploads {
     if (this.#problem === undefined) return damage;
     return [
       ...damage,
-      `${this.pending} segments are not uploaded, and another node would build them again: ${this.#problem}`,
+      `${this.pending} segments are not uploaded, and another node would have to rebuild them: ${this.#problem}`,
     ];
   }
 

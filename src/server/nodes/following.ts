@@ -147,12 +147,15 @@ export class Following {
       const parts = { store, node, replica: this.#replica, passer: this.#passer, ports: ports(), freePorts };
       this.#server = await startCopyServer(starting, parts);
       this.#failed = { reason: '', againMs: 0 };
-      log.info({ node: node.id }, 'this node answers by a copy of the control log');
+      log.info({ node: node.id }, 'this node answers requests with a copy of the control log');
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (reason !== this.#failed.reason)
-        log.error({ reason, err: error }, 'this node cannot answer requests itself: it passes connections on');
+        log.error(
+          { reason, err: error },
+          'this node cannot answer requests itself: it passes connections on to the leader',
+        );
       this.#failed = { reason, againMs: performance.now() + NODE_REFUSED_MS_MAX };
       return false;
     }

@@ -177,7 +177,7 @@ async function refuseDistant({ database, stored }: ReachedStore): Promise<void> 
   if (distant !== undefined)
     throw new EngineError(
       'VAL-E001',
-      `node ${distant.id} of version ${distant.version} speaks version ${distant.protocol} of the protocol between nodes, and this version (${VERSION}) ${LINK_PROTOCOL}: only neighbouring versions serve together, so upgrade over a version in between, or end that node`,
+      `node ${distant.id} of version ${distant.version} speaks version ${distant.protocol} of the protocol between nodes, and this version (${VERSION}) ${LINK_PROTOCOL}: only neighbouring versions serve together, so upgrade through a version in between, or stop that node`,
     );
 }
 

@@ -236,7 +236,7 @@ class NodeServer {
     const waitMs = Math.min(NODE_REFUSED_MS_MAX, NODE_LEAD_MS * 2 ** times);
     const reason = error instanceof Error ? error.message : String(error);
     if (reason !== this.#failed.reason)
-      log.error({ reason, err: error instanceof EngineError ? undefined : error }, 'this node cannot run the server: others may, and it tries again'); // biome-ignore format: one row
+      log.error({ reason, err: error instanceof EngineError ? undefined : error }, 'this node cannot run the server: another node may, and this one keeps trying'); // biome-ignore format: one row
     this.#failed = { times, reason, againMs: performance.now() + waitMs };
   }
 

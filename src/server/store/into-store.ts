@@ -160,7 +160,7 @@ async function moveKeyFiles(
   const { shard } = logs.at(-1)!.stamp;
   const owned = { shard, token: lease.taken.token };
   if (!(await writeKeyFiles(database, owned, [...rows])))
-    throw new EngineError('STO-E002', 'another import took the database meanwhile');
+    throw new EngineError('STO-E002', 'another import into this database began meanwhile');
 }
 
 function intoMap(rows: Map<string, Buffer>): KeyFiles {

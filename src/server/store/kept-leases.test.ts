@@ -64,8 +64,8 @@ test('a thread that cannot start is started again after longer and longer pauses
   t.after(end);
   await eventually('the thread is at work', () => told.length > 1);
   assert.deepEqual(told, [
-    'error: the thread that renews leases ended: it is started again until it stays',
-    'info: the thread that renews leases is at work again',
+    'error: the thread that renews leases ended and is being restarted',
+    'info: the thread that renews leases is running again',
   ]);
   assert.deepEqual(pauses, [100, 200, 400, 800, 1_600, 2_000, 2_000]);
 });

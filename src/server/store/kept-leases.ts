@@ -31,15 +31,14 @@ export function keepLeases(kept: KeptLeases, log: ShardSetLog, delay: Delay = by
       err = error;
     });
     thread.on('message', () => {
-      if (failures > 0) log.info({ failures }, 'the thread that renews leases is at work again');
+      if (failures > 0) log.info({ failures }, 'the thread that renews leases is running again');
       failures = 0;
     });
     ended = new Promise((resolve) => {
       thread.once('exit', (code) => {
         resolve();
         if (isOver) return;
-        if (failures === 0)
-          log.error({ err, code }, 'the thread that renews leases ended: it is started again until it stays');
+        if (failures === 0) log.error({ err, code }, 'the thread that renews leases ended and is being restarted');
         cancel = delay(start, Math.min(LEASE_THREAD_RETRY_MS * 2 ** failures, LEASE_THREAD_RETRY_MS_MAX));
         failures += 1;
       });

@@ -86,18 +86,18 @@ class Reopening {
   /** Never rejects. Retries until the server runs, or is told to stop. */
   async #reopen(): Promise<void> {
     const { log, start } = this.#parts;
-    log.error({}, 'the control log takes nothing any more: the server closes, and opens it again');
+    log.error({}, 'the control log accepts no more writes: the server closes and reopens it');
     await this.#server?.close();
     this.#server = undefined;
     let reported = '';
     for (let waitMs = STORE_RETRY_MS; this.#closed === undefined; waitMs = Math.min(waitMs * 2, STORE_REOPEN_MS_MAX)) {
       try {
         this.#server = await start();
-        log.info({}, 'the server runs again');
+        log.info({}, 'the server is running again');
         return;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (reason !== reported) log.error({ reason }, 'the server cannot open its store again yet');
+        if (reason !== reported) log.error({ reason }, 'the server cannot reopen its store yet, and keeps trying');
         reported = reason;
       }
       await pause(waitMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);

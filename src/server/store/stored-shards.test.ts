@@ -85,7 +85,7 @@ test('a shard that takes nothing any more is opened again, also when it was not 
   await look();
   await look();
   assert.deepEqual(calls, ['close', 'open']);
-  assert.deepEqual(told, ['the shard cannot be opened again yet', 'the shard was opened again from the database']);
+  assert.deepEqual(told, ['the shard cannot be reopened yet', 'the shard was reopened from the database']);
   // A thread that ends opens its shards itself.
   shard.isOpen = false;
   await look();

@@ -33,10 +33,10 @@ export function storedShards(database: DatabaseOptions, leases: LeaseTable, log:
           if (shards.isOpen(shard)) await shards.closeShard(shard);
           await shards.open(shard);
           closed.delete(shard);
-          log.info({ shard }, 'the shard was opened again from the database');
+          log.info({ shard }, 'the shard was reopened from the database');
         } catch (error) {
           // The next look tries again.
-          log.warn({ shard, err: error }, 'the shard cannot be opened again yet');
+          log.warn({ shard, err: error }, 'the shard cannot be reopened yet');
         } finally {
           busy.delete(shard);
           if (shards.isOpen(shard)) serves(route);

@@ -370,7 +370,7 @@ test('a shard that cannot be opened is tried again, and not at once', async (t) 
   });
   await end();
   for (const [i, atMs] of tries.entries()) assert.ok(i === 0 || atMs - tries[i - 1]! >= NODE_LOOK_MS);
-  assert.deepEqual(told, ['this node cannot take a shard: others may, and it tries again']);
+  assert.deepEqual(told, ['this node cannot take a shard: another node may, and this one keeps trying']);
 });
 
 test('what the database refuses again and again is told once, and its end', async (t) => {
@@ -402,8 +402,8 @@ test('what the database refuses again and again is told once, and its end', asyn
   await looked();
   await end();
   assert.deepEqual(told, [
-    'this node cannot take a shard: others may, and it tries again',
-    'the shards that this node cannot open cannot be noted',
+    'this node cannot take a shard: another node may, and this one keeps trying',
+    'cannot report the shards that this node cannot open',
     'the database answers this node again',
   ]);
 });

@@ -345,7 +345,10 @@ export class Ownership {
       // Another node was faster, or its lease has not ended: the next look tells.
       const isHeld = error.code === 'STO-E002';
       if (!isHeld && before?.reason !== message)
-        log.error({ shard, reason: message }, 'this node cannot take a shard: others may, and it tries again');
+        log.error(
+          { shard, reason: message },
+          'this node cannot take a shard: another node may, and this one keeps trying',
+        );
       const failures = isHeld ? 0 : (before?.failures ?? 0) + 1;
       const waitMs = Math.min(NODE_REFUSED_MS_MAX, NODE_LOOK_MS * 2 ** Math.max(0, failures - 1));
       // The database was read a moment ago, so what fails again and again is not its absence.
@@ -403,5 +406,5 @@ export class Ownership {
   }
 }
 
-const OWNERS_UNREAD = 'the owners of the shards cannot be read';
-const REFUSED_UNNOTED = 'the shards that this node cannot open cannot be noted';
+const OWNERS_UNREAD = 'cannot read the owners of the shards from the database';
+const REFUSED_UNNOTED = 'cannot report the shards that this node cannot open';

@@ -96,7 +96,7 @@ test('a call waits as long as its deadline and the move allow', async () => {
     code: 'STO-E002',
     retryable: true,
     retryAfterSeconds: 1,
-    message: /shard 3 moves to another node, or is opened again/,
+    message: /shard 3 is moving to another node or being reopened/,
   };
   await assert.rejects(ask(routed.caller, 'x'), late);
   const patient = new RoutedShard(3);

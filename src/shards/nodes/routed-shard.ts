@@ -92,7 +92,7 @@ export class RoutedShard {
     if (method === 'backup' && this.#route.kind !== 'here')
       throw new EngineError(
         'VAL-E001',
-        `shard ${this.shard} is on another node, so this one cannot copy it: back up the database of the store`,
+        `shard ${this.shard} is on another node, so this node cannot copy it: back up the database of the store`,
       );
   }
 
@@ -137,7 +137,10 @@ export class RoutedShard {
   /** Resolves when there is another route. Rejects with STO-E002 at `untilMs`, and with LIM-E001 when too many wait. */
   async #nextRoute(untilMs: number): Promise<void> {
     if (this.#waiting >= HELD_CALLS_MAX)
-      throw new EngineError('LIM-E001', `too many calls wait for shard ${this.shard}, which moves or is opened again`);
+      throw new EngineError(
+        'LIM-E001',
+        `too many calls wait for shard ${this.shard}, which is moving to another node or being reopened`,
+      );
     this.#waiting += 1;
     try {
       await this.#pause(Math.max(0, untilMs - steadyMs(systemClock)));
@@ -166,7 +169,7 @@ export class RoutedShard {
   }
 
   #moving(): EngineError {
-    return new EngineError('STO-E002', `shard ${this.shard} moves to another node, or is opened again`, {
+    return new EngineError('STO-E002', `shard ${this.shard} is moving to another node or being reopened: try again`, {
       retryAfterSeconds: 1,
     });
   }

@@ -193,7 +193,7 @@ export async function doubtFiles(directory: string): Promise<void> {
   try {
     await replaceFileLater(join(directory, COPY_MARK_FILE), Buffer.from(JSON.stringify(doubted)));
   } catch (error) {
-    throw storageError(`the files around ${directory} cannot be marked`, error);
+    throw storageError(`the mark of the copy in ${directory} cannot be written`, error);
   }
 }
 

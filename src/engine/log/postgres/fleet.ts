@@ -66,7 +66,7 @@ export type NodeEntry = Omit<FleetNode, 'seenMs' | 'isDraining' | 'refused' | 'c
 /** Enters the node, or changes its entry. A node that was draining takes shards again. Rejects with STO-E001. */
 export async function enterNode(database: Database, entry: NodeEntry): Promise<void> {
   const { id, address, httpPort, grpcPort, version, protocol, weight } = entry;
-  await telling('the node cannot be entered', () =>
+  await telling('the node cannot be registered', () =>
     database.ask(
       (sql) => sql`
       INSERT INTO granary_nodes (node, address, http_port, grpc_port, version, protocol, weight, draining, seen_at)
@@ -80,7 +80,7 @@ export async function enterNode(database: Database, entry: NodeEntry): Promise<v
 
 /** Notes that the node lives, and how far its copies are. Resolves false when it has no entry any more. Rejects with STO-E001. */
 export async function seeNode(database: Database, id: string, copies: NodeCopies): Promise<boolean> {
-  const rows = await telling('the node cannot be noted as alive', () =>
+  const rows = await telling('the node cannot report that it is alive', () =>
     database.ask(
       (sql) => sql`
       UPDATE granary_nodes SET seen_at = now(), copies = ${JSON.stringify(copies)} WHERE node = ${id} RETURNING node`,
@@ -99,7 +99,7 @@ export async function drainNode(database: Database, id: string, isDraining: bool
 
 /** Tells the others which shards the node cannot open, so that they try. */
 export async function noteRefused(database: Database, id: string, refused: readonly RefusedShard[]): Promise<void> {
-  await telling('the shards that the node cannot open cannot be noted', () =>
+  await telling('the node cannot report the shards that it cannot open', () =>
     database.ask((sql) => sql`UPDATE granary_nodes SET refused = ${JSON.stringify(refused)} WHERE node = ${id}`),
   );
 }

@@ -35,7 +35,7 @@ async function bindKeyStore(database: Database, store: StoreRow, keys: Database 
     if (!store.hasKeyStore) return;
     throw new EngineError(
       'STO-E001',
-      'the keys of this store lie in a key store: set GRANARY_KEY_STORE, or give --key-store',
+      'the keys of this store are in a key store: set GRANARY_KEY_STORE, or give --key-store',
     );
   }
   try {
@@ -65,7 +65,7 @@ async function bind(database: Database): Promise<void> {
   const [key] = await database.ask((sql) => sql`SELECT 1 FROM granary_keys LIMIT 1`);
   if (key !== undefined)
     throw wrong(
-      'the keys of this store lie in its own database: export it, and import it with --key-store into another one',
+      'this store keeps its keys in its own database: to move them, export the store and import it with --key-store',
     );
   await database.ask((sql) => sql`UPDATE granary_store SET has_key_store = true WHERE id = 1`);
 }
@@ -93,12 +93,12 @@ async function markOf(sql: Sql): Promise<string | undefined> {
   if (tables.length === 0) return undefined;
   const [row] = await sql`SELECT version, store FROM granary_key_store WHERE id = 1`;
   if (row === undefined || Number(row['version']) !== VERSION)
-    throw wrong(`its tables have version ${row?.['version']}, and this server knows ${VERSION}`);
+    throw wrong(`its tables have version ${row?.['version']}, and this server needs ${VERSION}`);
   return row['store'].toString('hex');
 }
 
 function wrong(reason: string): EngineError {
-  return new EngineError('STO-E001', `the key store is refused: ${reason}`);
+  return new EngineError('STO-E001', `the key store cannot be used: ${reason}`);
 }
 
 /** The keys of one shard in the key store. */
@@ -130,10 +130,12 @@ export class StoredKeys {
       await database.ask(
         (sql) => sql`UPDATE granary_shards SET token = ${raised} WHERE shard = ${shard} AND token = ${token}`,
       );
-      throw new EngineError('STO-E002', `${shardName(shard)} is behind its key store`, { retryable: true });
+      throw new EngineError('STO-E002', `${shardName(shard)} is older than its keys in the key store: try again`, {
+        retryable: true,
+      });
     } catch (error) {
       await keys.close();
-      throw databaseError(`the keys of ${shardName(owned.shard)} cannot be taken`, error);
+      throw databaseError(`the keys of ${shardName(owned.shard)} cannot be taken over`, error);
     }
   }
 

@@ -56,7 +56,7 @@ export class Lease {
       const taken = await database.ask((sql) => sql.begin((transaction) => take(transaction, options)));
       return new Lease(database, options, taken, sent);
     } catch (error) {
-      throw databaseError(`${shardName(options.stamp.shard)} cannot be taken`, error);
+      throw databaseError(`${shardName(options.stamp.shard)} cannot be taken over`, error);
     }
   }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import { type Database, databaseError, type Sql } from './database.ts';
+import { shardName } from './lease.ts';
 import { SCHEMA_SERVES_FROM, SCHEMA_STEPS, SCHEMA_VERSION } from './schema.ts';
 
 export interface StoreRow {
@@ -73,20 +74,24 @@ async function refuseServed(sql: Sql): Promise<void> {
   if (held !== undefined)
     throw new EngineError(
       'STO-E001',
-      `node ${held['owner']} serves shard ${held['shard']} from these tables: end all nodes before they are changed`,
+      `node ${held['owner']} serves ${shardName(held['shard'])} from these tables: stop all nodes before the tables are changed`,
     );
 }
 
 /** The row of the store. STO-E001 when its tables are missing or older, or newer and not for programs of this version. */
 export async function openStore(database: Database): Promise<StoreRow> {
   const found = await foundStore(database);
-  if (found === undefined) throw new EngineError('STO-E001', 'the database has no tables of a store');
+  if (found === undefined)
+    throw new EngineError(
+      'STO-E001',
+      'the database holds no store: check its address, or create the store with a first granary serve',
+    );
   if (found.version > SCHEMA_VERSION && found.servesFrom > SCHEMA_VERSION) throw newerTables(found.version);
   if (found.version < 0) throw importing();
   if (found.version < SCHEMA_VERSION)
     throw new EngineError(
       'STO-E001',
-      `the tables have version ${found.version}, and this server needs ${SCHEMA_VERSION}: they must be migrated first (granary store migrate)`,
+      `the tables have version ${found.version}, and this server needs ${SCHEMA_VERSION}: run granary store migrate first`,
     );
   return found;
 }
@@ -109,7 +114,7 @@ export async function beginImport(database: Database, shards: number): Promise<S
       );
     else await database.ask((sql) => sql.begin((transaction) => restartImport(transaction, shards)));
   } catch (error) {
-    throw databaseError('the tables cannot be made', error);
+    throw databaseError('the tables cannot be created', error);
   }
   const made = await foundStore(database);
   assert(made !== undefined, 'an import makes the tables');
@@ -136,14 +141,14 @@ export async function endImport(database: Database): Promise<void> {
   try {
     await database.ask((sql) => sql`UPDATE granary_store SET version = ${SCHEMA_VERSION} WHERE id = 1`);
   } catch (error) {
-    throw databaseError('the import cannot be ended', error);
+    throw databaseError('the import cannot be completed', error);
   }
 }
 
 function importing(): EngineError {
   return new EngineError(
     'STO-E001',
-    'an import into this database has not ended: run granary store import again, or drop the database',
+    'an import into this database was not completed: run granary store import again, or drop the database',
   );
 }
 
@@ -167,6 +172,6 @@ async function readStore(sql: Sql): Promise<StoreRow | undefined> {
 function newerTables(version: number): EngineError {
   return new EngineError(
     'STO-E001',
-    `the tables have version ${version}, which a newer version of this server made; this one knows ${SCHEMA_VERSION}: start that version`,
+    `the tables have version ${version}, made by a newer version of this server; this one knows ${SCHEMA_VERSION}: start the newer one`,
   );
 }

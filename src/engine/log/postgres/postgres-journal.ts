@@ -138,7 +138,7 @@ export class PostgresJournal implements Journal {
     const { promise: givenUp, reject } = Promise.withResolvers<never>();
     this.#giveUp = () => {
       this.#isGivenUp = true;
-      reject(this.#poison(`${this.#whyOpen(shard)}; its outcome is not known`));
+      reject(this.#poison(`${this.#whyOpen(shard)}; its outcome is unknown`));
     };
     const late = this.#closingMs === undefined ? undefined : setTimeout(this.#giveUp, DATABASE_CLOSING_MS);
     try {
@@ -150,7 +150,7 @@ export class PostgresJournal implements Journal {
   }
 
   #whyOpen(shard: number): string {
-    return this.#refused?.reason ?? `the database did not answer to an append of ${shardName(shard)}`;
+    return this.#refused?.reason ?? `the database did not answer an append to ${shardName(shard)}`;
   }
 
   async #send(shard: number, append: NumberedAppend): Promise<void> {
@@ -172,7 +172,7 @@ export class PostgresJournal implements Journal {
         if (error instanceof EngineError) throw error;
         const failure = failureOf(error);
         isOpen ||= failure === 'unknown';
-        const reason = `the database did not take an append of ${shardName(shard)}: ${reasonOf(error)}`;
+        const reason = `the database did not accept an append to ${shardName(shard)}: ${reasonOf(error)}`;
         this.#refused = { reason, atMs: performance.now() };
         if (!isOpen) {
           if (failure !== 'conflict') throw new EngineError('STO-E001', reason, { retryable: failure === 'full' });
@@ -204,7 +204,7 @@ export class PostgresJournal implements Journal {
     );
     const isOurs = row !== undefined && Number(row['token']) === token;
     if (isOurs && Number(row['appends']) === number) return;
-    const reason = isOurs ? `${logName(shard)} in the database was changed by somebody else` : takenAway(shard);
+    const reason = isOurs ? `${logName(shard)} in the database was changed by another process` : takenAway(shard);
     this.#lease.lose(reason);
     const refusal = this.#poison(reason);
     // The next owner found it, so it is durable.

@@ -67,7 +67,7 @@ export class StoredFiles {
     const { digest, bytes } = await digestOf(file);
     for (let part = 0; part * STORED_PART_BYTES < bytes; part++) {
       const content = await readPart(file, part);
-      if (!isWanted()) throw new EngineError('STO-E002', `${name} is not uploaded any more`, { retryable: true });
+      if (!isWanted()) throw new EngineError('STO-E002', `the upload of ${name} was cancelled`, { retryable: true });
       // `keep` removes what comes after the shard went to another owner.
       await this.#database.ask(
         (sql) => sql`
@@ -144,7 +144,7 @@ export class StoredFiles {
         }
         if (isLast && at < bytes) throw new DamagedFile(`${name} has ${at} bytes in the database, not ${bytes}`);
       }
-      if (!hash.digest().equals(digest)) throw new DamagedFile(`the bytes of ${name} are not those of its digest`);
+      if (!hash.digest().equals(digest)) throw new DamagedFile(`the bytes of ${name} do not match its digest`);
       if (isSynced) await file.sync();
       renameSync(temporary, path);
     } finally {

@@ -58,7 +58,7 @@ test('a damaged log is filled again once, and the shard is opened again then', a
   assert.equal(own.run(store), true);
   await settled();
   assert.deepEqual(calls, ['distrust', 'fill', 'reopen']);
-  assert.match(own.reasons.join(), /^a damaged copy on this disk, filled again.*record 7/);
+  assert.match(own.reasons.join(), /^the copy of the shard on this disk was damaged; it is filled again.*record 7/);
 });
 
 test('damaged files are compared once; those that the database has as they are are left to the index', async (t) => {
@@ -120,7 +120,7 @@ test('a copy is not filled again from a database that has the damage too, nor wh
   own.run(store);
   await settled();
   assert.deepEqual(calls, ['distrust']);
-  assert.match(own.reasons.join(), /so is what the database has/);
+  assert.match(own.reasons.join(), /so is the log in the database/);
   assert.equal(own.run(store), false);
   assert.equal(own.isMending(store), false);
 });
@@ -145,11 +145,11 @@ test('a copy that came from a damaged database when it was opened is not filled 
 test('that the database went back stays known until the shard is open', (t) => {
   const { store, care, calls } = setUp(t, { wentBack: true });
   const one = care();
-  assert.match(one.reasons.join(), /went back/);
+  assert.match(one.reasons.join(), /is older than it was/);
   assert.deepEqual(calls, []);
   one.opened(store);
   assert.deepEqual(calls, ['told']);
-  assert.match(one.reasons.join(), /went back/);
+  assert.match(one.reasons.join(), /is older than it was/);
 });
 
 test('a copy that takes no writes counts as one that was damaged, and health says so', (t) => {
@@ -157,7 +157,7 @@ test('a copy that takes no writes counts as one that was damaged, and health say
   for (let times = 1; times <= COPY_AGAIN_TIMES_MAX; times++) {
     const own = care();
     failed.tell?.('a write failed: Input/output error');
-    assert.match(own.reasons.join(), /^a damaged copy on this disk.*Input\/output error$/);
+    assert.match(own.reasons.join(), /^the copy of the shard on this disk was damaged.*Input\/output error$/);
   }
   care();
   failed.tell?.('a write failed: Input/output error');

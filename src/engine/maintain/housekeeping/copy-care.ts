@@ -17,7 +17,7 @@ const pasts = new Map<string, Past>();
 
 const FAILING = `the copy on this disk was damaged more than ${COPY_AGAIN_TIMES_MAX} times: the disk may be failing`;
 const WENT_BACK =
-  'the log in the database went back: it was restored to an older state, and lacks changes that this node had. Repeat erasures and revocations of that time';
+  'the log in the database is older than it was: the database was restored to an earlier state, and lacks changes that this node had. Repeat the erasures and revocations made since that state';
 
 interface Damage {
   readonly kind: 'log' | 'files';
@@ -40,7 +40,7 @@ export class CopyCare {
     this.#directory = directory;
     this.#copy = copy;
     // The database has it no better. It may be mended by the next open.
-    if (!copy.isWhole) this.#giveUp('the database has something of the log damaged');
+    if (!copy.isWhole) this.#giveUp('the log in the database is damaged in part: restore the database from a backup');
     // The opening filled the copy again nevertheless.
     else if ((this.#past()?.times ?? 0) > COPY_AGAIN_TIMES_MAX) this.#giveUp(FAILING);
     // The shard takes nothing until it is opened again.
@@ -51,7 +51,9 @@ export class CopyCare {
   get reasons(): readonly string[] {
     const past = this.#past();
     const mended =
-      past === undefined ? [] : [`a damaged copy on this disk, filled again from the database: ${past.reason}`];
+      past === undefined
+        ? []
+        : [`the copy of the shard on this disk was damaged; it is filled again from the database: ${past.reason}`];
     const back = this.#copy.wentBack ? [WENT_BACK] : [];
     return [...mended, ...back, ...(this.#problem === undefined ? [] : [this.#problem])];
   }
@@ -123,12 +125,14 @@ export class CopyCare {
         this.#copy.distrust();
         // Without room for both, the next open removes this one and fills another.
         if ((await this.#copy.fillAgain(this.#ending.signal)) === 'damaged') {
-          this.#giveUp('the copy of the log on this disk is damaged, and so is what the database has');
+          this.#giveUp(
+            'the copy of the log on this disk is damaged, and so is the log in the database: restore the database from a backup',
+          );
           return;
         }
       }
       if (this.#copy.reopen()) this.#state = 'reopening';
-      else this.#giveUp('a damaged copy is mended when the shard is opened again');
+      else this.#giveUp('the copy of the log on this disk is damaged: it is replaced when the node restarts');
     } catch {
       // The past counts it.
     }

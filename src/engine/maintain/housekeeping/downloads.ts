@@ -33,7 +33,7 @@ export async function fetchMissing(files: StoredFiles, log: Log, directory: stri
     if (!named.has(file.name) && !file.name.startsWith(`${VECTORS_FOLDER}/`)) continue;
     const problem = await fetchOne(files, file, join(directory, file.name));
     if (problem === undefined) names.push(file.name);
-    else problems.push(`built again, because the database does not have it whole: ${problem}`);
+    else problems.push(`rebuilt, because the copy in the database is incomplete or damaged: ${problem}`);
   }
   // Numbers of files are given again after a damaged manifest, and a damaged file must not pass for uploaded.
   if (names.length < stored.length) await files.keep(new Set(names));

@@ -15,7 +15,7 @@ export async function renewLostKeys({
   readonly queue: WriteQueue;
 }): Promise<readonly number[]> {
   for (const memory of await inSlices(withLostKey(store))) {
-    store.damage.note(memory, 'its index key is gone');
+    store.damage.note(memory, 'its index key is missing');
     await queue.push('renewIndexKey', renewIndexKeyPlan, CONTEXT, { memory });
   }
   return [...store.damage.memories()].filter((memory) => !store.holds(memory) || store.hasIndexKey(memory) === true);

@@ -46,9 +46,13 @@ export async function rebuild(
   try {
     const replayed = await inSlices(fill(store, fresh, state));
     if (services.isCopyDamaged())
-      throw new EngineError('STO-E001', 'the copy of the log is damaged and filled again: try again later', {
-        retryable: true,
-      });
+      throw new EngineError(
+        'STO-E001',
+        'the copy of the log on this disk is damaged and is being replaced: try again later',
+        {
+          retryable: true,
+        },
+      );
     const old = store.index;
     // The swap: pages and manifest of the new index become the shard's, and records written meanwhile are replayed at
     // once.

@@ -58,7 +58,7 @@ export class Repairs {
     this.#running = rebuild(this.#services, 0).then(
       () => {
         this.#repairAtMs = Number.NEGATIVE_INFINITY;
-        for (const problem of problems) this.#done.push(`built again from the log: ${problem}`);
+        for (const problem of problems) this.#done.push(`rebuilt from the log: ${problem}`);
         this.#done.splice(0, Math.max(0, this.#done.length - NAMED_MAX));
       },
       (error: unknown) => {

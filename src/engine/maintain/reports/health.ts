@@ -25,7 +25,7 @@ export function shardHealth({ shard, store, queue, repairs, fatal, care }: Healt
   const refusing = log.poisoned ?? log.lapsed ?? log.refusing;
   if (refusing !== undefined) reasons.push(`writes are refused: ${refusing}`);
   if (fatal !== undefined) reasons.push(fatal);
-  for (const [memory, reason] of unopened) reasons.push(`memory ${memory} does not open: ${reason}`);
+  for (const [memory, reason] of unopened) reasons.push(`memory ${memory} cannot be opened: ${reason}`);
   // They are whole in a moment.
   const isMending = care?.isMending(store) === true;
   if (!isMending) {
@@ -41,7 +41,7 @@ export function shardHealth({ shard, store, queue, repairs, fatal, care }: Healt
   if (!isMending) reasons.push(...vectors.problems);
   reasons.push(...(care?.reasons ?? []), ...(store.uploads?.problems ?? []));
   const { lost } = queue.trail;
-  if (lost > 0) reasons.push(`${lost} reads are missing from audit trails: the log took nothing for too long`);
+  if (lost > 0) reasons.push(`${lost} reads are missing from audit trails: the log accepted no writes for too long`);
   return {
     shard,
     ok: refusing === undefined && fatal === undefined,
@@ -55,5 +55,5 @@ export function shardHealth({ shard, store, queue, repairs, fatal, care }: Healt
 }
 
 export function damageReason({ damage }: Store, memory: number): string {
-  return `the index of memory ${memory} is to be built again: ${damage.reason(memory)}`;
+  return `the index of memory ${memory} is damaged: ${damage.reason(memory)}`;
 }

@@ -21,7 +21,7 @@ export function now(): Moment {
 }
 
 const STALE =
-  'this node has not heard of the owner of the control log for a second: keys and memories may have changed';
+  'this node has not heard from the owner of the control log for a second: keys and memories may have changed';
 
 /** True for a refusal for that reason. */
 export function isStale({ code, message }: EngineError): boolean {

@@ -65,7 +65,7 @@ interface HttpWays {
   readonly refuse: (error: EngineError) => void;
 }
 
-const NOBODY = 'no node runs the server at the moment: another one is taking the control log over';
+const NOBODY = 'no node runs the server at the moment: another one is taking over the control log';
 const BROKEN = 'the connection to the leader broke: the request may or may not have run';
 
 /** The way to the leader. */

@@ -83,10 +83,16 @@ export class CallerHandshake {
     if (refusal !== undefined) throw new EngineError('STO-E002', `node ${this.#to} refuses the connection: ${refusal}`);
     const body = proved(frame, this.#secret, this.frame);
     if (body === undefined)
-      throw new EngineError('AUT-E004', `node ${this.#to} does not know the secret of this deployment`);
+      throw new EngineError(
+        'AUT-E004',
+        `node ${this.#to} does not know the secret of this deployment: start all nodes with the same master key`,
+      );
     const hello = readHello(body);
     if (hello.node !== this.#to)
-      throw new EngineError('AUT-E004', `node ${this.#to} is wanted, and ${hello.node} answers at its address`);
+      throw new EngineError(
+        'AUT-E004',
+        `expected node ${this.#to}, but node ${hello.node} answers at its address: check --advertise`,
+      );
     checkProtocol(hello);
     const [forth, back] = keysOf(this.#ownKey, hello, this.#secret, [this.frame, frame]);
     return { peer: selfOf(hello), sendKey: forth, receiveKey: back };
@@ -107,7 +113,7 @@ export function answerHello(
     if (body === undefined) continue;
     const hello = readHello(body);
     if (hello.to !== self.node)
-      throw new EngineError('VAL-E001', `this is node ${self.node}, and the caller wants node ${hello.to}`);
+      throw new EngineError('VAL-E001', `this is node ${self.node}, but the caller expected node ${hello.to}`);
     checkProtocol(hello);
     const opening = openingOf(self, hello.to);
     const answer = Buffer.concat([opening.body, mac(secret, frame, opening.body)]);
@@ -155,7 +161,7 @@ function readHello(body: Buffer): Hello {
     [node, to, version, share].some((text) => typeof text !== 'string') ||
     !Array.isArray(methods)
   )
-    throw new EngineError('VAL-E001', 'the greeting of the node is of another version of this program');
+    throw new EngineError('VAL-E001', 'the greeting of the node comes from another version of this program');
   return { protocol, node: node!, to: to!, version: version!, methods: methods.map(String), nonce, share: share! };
 }
 

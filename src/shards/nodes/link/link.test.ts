@@ -155,7 +155,7 @@ test('a node without the secret, or another node than is wanted, is refused', as
   reasons.length = 0;
   call({ node: 'c', onError });
   await eventually('it is told', () => reasons.length > 0);
-  assert.match(reasons[0]!, /this is node b, and the caller wants node c/);
+  assert.match(reasons[0]!, /this is node b, but the caller expected node c/);
   assert.deepEqual(listener.connected, []);
 
   // A node that pretends to be the wanted one, without the secret.
@@ -200,7 +200,7 @@ test('calls whose connection breaks are refused, and later ones go over a new co
     const lost = assert.rejects(add(shard, `lost ${round}`), {
       code: 'STO-E002',
       isElsewhere: false,
-      message: /node b at .* cannot be asked: the connection between two nodes broke/,
+      message: /node b at .* cannot be called: the connection between two nodes broke/,
     });
     await eventually('the call has run', () => engine.calls.length > before);
     proxy.cut();
@@ -314,7 +314,7 @@ test('a connection that breaks each time it has opened is opened after longer an
   isSick = false;
   await eventually('a connection stays', () => told.length > 1);
   assert.equal(told.length, 2);
-  assert.match(told[0]!, /the other side closed it/);
+  assert.match(told[0]!, /the other node closed it/);
   assert.equal(told[1], 'steady');
 });
 

@@ -56,9 +56,9 @@ export class Link {
     const read = (bytes: Buffer): void => this.#read(reader, bytes);
     socket.on('data', read);
     socket.on('drain', () => this.#resume());
-    socket.on('timeout', () => this.close(broken('the other side reads nothing any more')));
+    socket.on('timeout', () => this.close(broken('the other node has stopped reading')));
     socket.on('error', (error) => this.close(broken(error.message)));
-    socket.on('close', () => this.close(broken('the other side closed it')));
+    socket.on('close', () => this.close(broken('the other node closed it')));
     this.#ping = setInterval(() => this.#keepAlive(), LINK_PING_MS);
     this.#ping.unref();
     // It proves the keys: the other side acts on nothing before.
@@ -121,7 +121,7 @@ export class Link {
     this.#heardMs = Math.min(nowMs, this.#heardMs + lateMs);
     this.#lookedMs = nowMs;
     if (!this.#isPaused && nowMs - this.#heardMs > LINK_SILENT_MS)
-      this.close(broken('nothing was heard of the other side'));
+      this.close(broken('the other node sent nothing in time'));
     else if (nowMs - this.#sentMs >= LINK_PING_MS / 2) this.send('ping');
   }
 }

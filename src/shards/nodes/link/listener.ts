@@ -107,7 +107,15 @@ export class LinkListener {
         // Only those who know the secret learn why.
         const isKnown = error instanceof EngineError && error.code === 'VAL-E001';
         socket.off('data', read);
-        socket.end(framed(refusalFrame(isKnown ? reason : 'it does not know the secret of this deployment')));
+        socket.end(
+          framed(
+            refusalFrame(
+              isKnown
+                ? reason
+                : 'the calling node does not know the secret of this deployment: start all nodes with the same master key',
+            ),
+          ),
+        );
       }
     };
     socket.on('data', read);

@@ -108,7 +108,7 @@ export class Peer {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#steady);
-    const why = 'this node does not call it any more';
+    const why = 'this node no longer calls it';
     this.#link?.close(new EngineError('STO-E002', why));
     this.#client.refuse(this.#refusal(why, true));
     this.#socket?.destroy();
@@ -234,6 +234,6 @@ export class Peer {
   }
 
   #refusalText(why: string): string {
-    return `node ${this.#options.node} at ${this.address} cannot be asked: ${why}`;
+    return `node ${this.#options.node} at ${this.address} cannot be called: ${why}`;
   }
 }

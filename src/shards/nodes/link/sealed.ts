@@ -84,7 +84,7 @@ export class FrameOpener {
 
   /** Throws CRY-E001 for a frame that the other side did not seal as its next one. */
   open(frame: Buffer): Buffer {
-    if (frame.length < TAG_BYTES) throw new EngineError('CRY-E001', 'a frame between nodes breaks off');
+    if (frame.length < TAG_BYTES) throw new EngineError('CRY-E001', 'a frame between nodes is cut off');
     const end = frame.length - TAG_BYTES;
     const decipher = this.#ciphers.take();
     decipher.setAuthTag(frame.subarray(end));
@@ -92,7 +92,7 @@ export class FrameOpener {
     try {
       decipher.final();
     } catch {
-      throw new EngineError('CRY-E001', 'a frame between nodes was changed on its way');
+      throw new EngineError('CRY-E001', 'a frame between nodes was changed in transit');
     }
     return plain;
   }
