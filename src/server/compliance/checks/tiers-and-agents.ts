@@ -37,6 +37,6 @@ export const AGENTS: Readonly<Record<string, Judge>> = {
     const deactivated = Math.max(0, ...trails.map((trail) => trail.deactivatedAgents));
     return deactivated === 0
       ? skip('no agent is deactivated')
-      : passIf(true, `${deactivated} deactivated agents act no more`);
+      : passIf(true, `${deactivated} deactivated agents no longer act`);
   },
 };
