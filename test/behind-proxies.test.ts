@@ -298,7 +298,7 @@ for (const proxy of PROXIES)
         assert.match(await granary('recall', 'what does edsger like'), /edsger likes proofs/);
         assert.match(await granary('dsr', 'open', '--user', 'edsger', '--kind', 'access'), /days used +0 of 30/);
         const plain = run(process.execPath, [MAIN, 'stats', '--url', `localhost:${port}`, '--data-dir', folder]);
-        await assert.rejects(plain, /NO-SERVER: .* \(gRPC without TLS: grpcs:\/\/ is with it\)/);
+        await assert.rejects(plain, /NO-SERVER: .* \(gRPC without TLS; grpcs:\/\/ uses TLS\)/);
       });
 
       test('gRPC passes', async (t) => {

@@ -73,7 +73,7 @@ test('a pipe is answered line by line in one thread, and commands work', async (
   assert.deepEqual([one, two, three], ['One.', 'Two.', 'Three.']);
   assert.match(rest[0]!, /^thr_[a-z2-7]{24} {2}.* 2 {2}Another$/);
   assert.match(rest[1]!, /^thr_[a-z2-7]{24} {2}.* 4 {2}first$/);
-  assert.match(stderr, /There is no command \/nothing\./);
+  assert.match(stderr, /Unknown command \/nothing\./);
   assert.equal(models.chats.length, 3);
 
   const id = /^thr_\w+/.exec(rest[1]!)![0];
@@ -90,7 +90,7 @@ test('a thread is renamed, archived and brought back', async (t) => {
   const titles = stdout.split('\n').flatMap((line) => /Tea orders|Orders of tea|^One\.|^Two\./.exec(line)?.[0] ?? []);
   assert.deepEqual(titles, ['One.', 'Tea orders', 'Orders of tea', 'Two.', 'Orders of tea']);
   assert.match(stderr, /not begun yet/);
-  assert.match(stderr, /A title is missing/);
+  assert.match(stderr, /Give a title: \/title TITLE/);
   assert.match(stderr, /\/archive or \/archive undo/);
 });
 

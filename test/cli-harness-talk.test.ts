@@ -67,7 +67,7 @@ test('a message is answered, and a tool of the caller is the person’s', async 
   });
   assert.equal(second.code, 0, second.stderr);
   assert.equal(second.stdout, 'Sorry.\n');
-  assert.match(second.stderr, /There is no command \/nothing/);
+  assert.match(second.stderr, /Unknown command \/nothing/);
 
   const list = await granary(here('harnesses', 'conversations', 'support'));
   assert.match(list.stdout, /c1 +2 .*Where is order 17\?/);

@@ -69,7 +69,10 @@ test('another embedder makes the vectors again', async () => {
   const change = (report['changes'] as readonly { readonly kind: string; readonly message: string }[]).find(
     ({ kind }) => kind === 'vectors',
   );
-  assert.match(change?.message ?? '', /^Of ngram-hash-512\/1: \d+ vectors\. The present embedder makes them again/);
+  assert.match(
+    change?.message ?? '',
+    /^Of ngram-hash-512\/1: \d+ vectors\. The configured embedder computes them again/,
+  );
 });
 
 test('a newer format is refused, and says so', async () => {
@@ -87,7 +90,7 @@ test('a newer format is refused, and says so', async () => {
   );
   const text = await granary(['upgrade', '--check', directory]);
   assert.equal(text.code, UPGRADE_EXIT.refused);
-  assert.match(text.stdout, /does not open the directory/);
+  assert.match(text.stdout, /cannot open the directory/);
   assert.equal(digest(directory), before);
   writeFileSync(join(directory, 'layout.json'), '{"format":2,"shards":2}\n');
   const layout = await granary(['upgrade', '--check', directory]);
@@ -139,7 +142,7 @@ test('damage, another master key and other folders are told', async () => {
   assert.match(String(other['problems']), /AUT-E003: wrong master key/);
   const empty = folder();
   const none = await granary(['upgrade', '--check', empty]);
-  assert.deepEqual([none.code, /no data directory/.test(none.stderr), readdirSync(empty)], [1, true, []]);
+  assert.deepEqual([none.code, /not a data directory/.test(none.stderr), readdirSync(empty)], [1, true, []]);
   const bare = await granary(['upgrade', directory]);
   assert.deepEqual([bare.code, /give --check/.test(bare.stderr)], [2, true]);
 });

@@ -10,5 +10,5 @@ test('a path reads from the object to the subject', () => {
     ]),
     ['  namespace:acme has the editor group:eng#member', '  group:eng has the member user:ann'],
   );
-  assert.deepEqual(pathLines(['depth_exceeded']), ['  The search ended at its bound of 25 steps.']);
+  assert.deepEqual(pathLines(['depth_exceeded']), ['  The search stopped at its limit of 25 steps.']);
 });

@@ -30,14 +30,14 @@ export function registerGrant(program: Command): void {
 }
 
 export function registerRevoke(program: Command): void {
-  onTuple(program, 'revoke', 'Take a relation to an object away from a subject').action(
+  onTuple(program, 'revoke', 'Remove the relation of a subject to an object').action(
     (subject: string, relation: string, object: string, options: AccessOptions) =>
       change('revoke', { subject, relation, object }, options),
   );
 }
 
 export function registerCheck(program: Command): void {
-  onTuple(program, 'check', 'Tell whether a subject has a relation to an object, and why').action(check);
+  onTuple(program, 'check', 'Show whether a subject has a relation to an object, and why').action(check);
 }
 
 export function registerTuples(program: Command): void {
@@ -97,7 +97,7 @@ async function check(subject: string, relation: string, object: string, options:
 export function pathLines(path: readonly (Tuple | string)[]): string[] {
   return path.map((step) =>
     typeof step === 'string'
-      ? '  The search ended at its bound of 25 steps.'
+      ? '  The search stopped at its limit of 25 steps.'
       : `  ${step.object} has the ${step.relation} ${step.subject}`,
   );
 }

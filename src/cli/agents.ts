@@ -52,7 +52,7 @@ export function registerAgents(program: Command): void {
   add(
     agents
       .command('deactivate')
-      .description('Deactivate an agent for ever: its writes are refused from then on')
+      .description('Deactivate an agent permanently: its writes are refused from then on')
       .argument('<agent-id>')
       .option('--reason <text>', 'why the agent is deactivated'),
   ).action(deactivate);
@@ -154,7 +154,7 @@ async function deactivate(agentId: string, options: DeactivateOptions): Promise<
     }),
   );
   if (options.json) return printJson(identity);
-  printLine(`${text(identity['agent_id'])} is deactivated: it writes nothing any more.`);
+  printLine(`${text(identity['agent_id'])} is deactivated: it can no longer write.`);
 }
 
 function score(value: JsonValue | undefined): string {

@@ -51,7 +51,7 @@ function withConditions(command: Command): Command {
     .option('--user <id>', 'only entries about this user, or by them')
     .option(
       '--event <type>',
-      'only these event types; a name that ends in * stands for all that begin so; repeat the option for more',
+      'only these event types; a name that ends in * stands for all that begin with it; repeat the option for more',
       gather,
     )
     .option('--grain <hash>', 'only entries about this grain; its hash, or the first 8 digits or more')

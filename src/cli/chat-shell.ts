@@ -60,11 +60,12 @@ async function command(talk: ChatTalk, line: string): Promise<void> {
     case '/threads':
       return await talk.list();
     case '/thread':
-      if (argument === '') printNote(`The thread is ${talk.thread ?? 'not begun yet'}.`);
+      if (argument === '')
+        printNote(talk.thread === undefined ? 'The thread has not begun yet.' : `The thread is ${talk.thread}.`);
       else await talk.resume(argument);
       return;
     case '/title':
-      if (argument === '') printNote('A title is missing: /title TITLE.');
+      if (argument === '') printNote('Give a title: /title TITLE.');
       else await talk.rename(argument);
       return;
     case '/archive':
@@ -72,7 +73,7 @@ async function command(talk: ChatTalk, line: string): Promise<void> {
       else printNote('The command is /archive or /archive undo.');
       return;
     default:
-      if (word !== '/help') printNote(`There is no command ${word}.`);
+      if (word !== '/help') printNote(`Unknown command ${word}.`);
       printLine(HELP);
   }
 }

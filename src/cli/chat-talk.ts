@@ -64,7 +64,7 @@ export class ChatTalk {
   /** Archives the thread, or brings it back. An archived thread can still be continued. */
   async archive(archived: boolean): Promise<void> {
     if (this.#thread === undefined) {
-      printNote('The thread is not begun yet.');
+      printNote('The thread has not begun yet.');
       return;
     }
     await this.#change(this.#thread, { archived });
@@ -130,7 +130,7 @@ export class ChatTalk {
       if (json !== true && text !== '') printLine();
     }
     if (json === true) printJson({ answer: text, ...done });
-    else if (done?.['finish_reason'] === 'length') printNote('The answer was cut at its limit of tokens.');
+    else if (done?.['finish_reason'] === 'length') printNote('The answer was cut off at its token limit.');
   }
 
   /** Stops the answer under way. False when there is none. */

@@ -90,7 +90,7 @@ export function registerDsr(program: Command): void {
     .action(erase);
   about('extend', 'Extend the deadline, once')
     .option('--days <n>', 'days to add', integer(1, SUBJECT_REQUEST_DAYS_MAX), SUBJECT_REQUEST_EXTENSION_DAYS_DEFAULT)
-    .requiredOption('--reason <text>', 'why more time is necessary, as the person is told')
+    .requiredOption('--reason <text>', 'why more time is necessary, as the person will read it')
     .action(extend);
   about('close', 'Close the request; after an erasure its record then names nobody')
     .addOption(new Option('--outcome <outcome>', 'how it ended').choices(OUTCOMES).default('fulfilled'))
@@ -183,7 +183,7 @@ async function list(options: ServerOptions & { memory: string; status?: string; 
   const path = `${pathOf(memory)}/subject-requests${query === '' ? '' : `?${query}`}`;
   const requests = await connected(options, (connection) => allPages(connection, path, 'requests'));
   if (options.json) return printJson({ requests, total: requests.length });
-  if (requests.length === 0) return printLine('There is no such request.');
+  if (requests.length === 0) return printLine('No request matches.');
   printTable(
     ['request', 'person', 'kind', 'due (UTC)', 'days used', 'state'].map((title) => ({ title })),
     requests.map((request) => [

@@ -30,7 +30,7 @@ export function registerEvents(program: Command): void {
   const events = program
     .command('events')
     .description('Print the events of a memory, oldest first')
-    .option('-f, --follow', 'new events are printed as they happen, until you stop the command')
+    .option('-f, --follow', 'print new events as they happen, until you stop the command')
     .option('--types <kinds>', 'kinds of events, joined by commas; the default is all')
     .option('--since <id>', 'only events after this id; the default is all that are kept, and new ones with --follow')
     .option('--hook <id>', 'only events that this hook selects');
@@ -84,7 +84,7 @@ async function follow(connection: Connection, options: EventOptions): Promise<vo
       }
     } catch (error) {
       if (isFirst || !(error instanceof Failure) || !error.retryable) throw error;
-      printNote(`The connection is lost: ${error.message}. It is tried again.`);
+      printNote(`The connection was lost: ${error.message}. Trying again.`);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
@@ -116,7 +116,7 @@ function showFrame({ event, data }: EventFrame, options: EventOptions): 'end' | 
       if (data['reason'] === 'refused')
         throw new Failure(
           String(data['code'] ?? 'AUT-E004'),
-          'the server ended the stream: this caller may not read on',
+          'the server ended the stream: the key may no longer read these events',
         );
       if (data['reason'] === 'shutdown') throw new Failure('STO-E002', 'the server is shutting down', true);
       return 'end';

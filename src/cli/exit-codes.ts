@@ -33,7 +33,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitTable, Meanings>> = {
   'every command': [
     [EXIT.ok, 'success'],
     [EXIT.failed, 'the command failed, or a check found problems'],
-    [EXIT.usage, 'usage error, or a removal without --yes, which only shows what would go'],
+    [EXIT.usage, 'usage error, or a removal without --yes, which only shows what would be removed'],
   ],
   'proof verify': [
     [PROOF_EXIT.verified, 'verified'],
@@ -41,14 +41,14 @@ export const EXIT_MEANINGS: Readonly<Record<ExitTable, Meanings>> = {
     [PROOF_EXIT.changed, 'changed after it was signed'],
     [PROOF_EXIT.otherKey, 'signed with another key'],
     [PROOF_EXIT.unknownVersion, 'unknown version'],
-    [PROOF_EXIT.noProof, 'cut off, or no proof'],
+    [PROOF_EXIT.noProof, 'cut off, or not a proof'],
     [PROOF_EXIT.unsigned, 'not signed (version 1), and not looked up at a server'],
     [PROOF_EXIT.notInTrail, 'not in the audit trail, or its chain is broken'],
   ],
   'upgrade --check': [
     [UPGRADE_EXIT.same, 'this version opens the directory and changes no format'],
-    [UPGRADE_EXIT.refused, 'this version does not open it, or the disk has no room'],
-    [UPGRADE_EXIT.changes, 'the first start changes formats, after which the earlier version no longer opens it'],
+    [UPGRADE_EXIT.refused, 'this version cannot open it, or the disk has too little room'],
+    [UPGRADE_EXIT.changes, 'the first start changes formats, after which the earlier version cannot open it'],
   ],
   'serve --workers 0': [[BROKEN_EXIT, 'an engine met an internal error; start the server again']],
   'events --follow': [[INTERRUPTED_EXIT, 'stopped by Ctrl-C']],

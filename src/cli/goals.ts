@@ -32,7 +32,7 @@ export function registerGoals(program: Command): void {
     );
   command('create', 'Create a goal of a session')
     .argument('<sid>', 'id of the session')
-    .argument('<description>', 'what is to be reached')
+    .argument('<description>', 'what the goal is')
     .option('--priority <word>', 'critical, high, medium or low')
     .option('--criteria <text>', 'when the goal counts as reached')
     .option('--parent <hashes...>', 'goals that this one is a part of')
@@ -113,7 +113,7 @@ function printChange(goal: JsonObject, options: GoalsOptions): void {
     return;
   }
   printLine(goalLine(goal));
-  printLine(goal['changed'] === true ? text(goal['hash']) : `${text(goal['hash'])} (as before)`);
+  printLine(goal['changed'] === true ? text(goal['hash']) : `${text(goal['hash'])} (unchanged)`);
 }
 
 export interface GoalNode {

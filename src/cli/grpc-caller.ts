@@ -109,7 +109,7 @@ export class GrpcCaller {
     if (code === 'NO-SERVER')
       return new Failure(
         code,
-        `no server answers at ${this.#address} (gRPC${this.#isTls ? '' : ' without TLS: grpcs:// is with it'}): ${reasonOf(error.details)}`,
+        `no server answers at ${this.#address} (gRPC${this.#isTls ? '' : ' without TLS; grpcs:// uses TLS'}): ${reasonOf(error.details)}`,
         true,
       );
     const prefix = `${code}: `;

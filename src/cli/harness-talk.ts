@@ -110,7 +110,7 @@ function command(talk: Talk, line: string): void {
     printNote(`The conversation is ${talk.conversation}.`);
     return;
   }
-  if (word !== '/help') printNote(`There is no command ${word}.`);
+  if (word !== '/help') printNote(`Unknown command ${word}.`);
   printNote(HELP);
 }
 
@@ -148,7 +148,7 @@ class Talk {
     }
     if (this.#options.json) printJson(answer);
     else if (answer['status'] === 'completed') printLine(printable(text(answer['text'])));
-    else throw new Failure('HRN-E005', `the turn is ${text(answer['status'])}`);
+    else throw new Failure('HRN-E005', `the turn has the status ${text(answer['status'])}`);
   }
 
   async #post(route: string, json: JsonObject): Promise<JsonObject> {
@@ -167,7 +167,7 @@ class Talk {
   /** The result of the tool as the person reports it. */
   async #outputOf({ tool_call_id: id, tool_name: tool, arguments: args }: JsonObject): Promise<JsonObject> {
     printNote(`The agent asks you to run ${text(tool)} with ${shown(args)}`);
-    const line = (await this.#lines.ask('its output (JSON or text; nothing if it failed)> ')) ?? '';
+    const line = (await this.#lines.ask('its output (JSON or text; leave it empty if the tool failed)> ')) ?? '';
     if (line === '') return { tool_call_id: text(id), error: 'the person could not run the tool' };
     return { tool_call_id: text(id), output: outputFrom(line) };
   }

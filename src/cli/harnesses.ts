@@ -44,20 +44,20 @@ export function registerHarnesses(program: Command): void {
   ).action(list);
   part('show', 'Show a harness: its goal, prompt, query and tools').argument('<slug>').action(show);
   part('templates', 'List the templates, or show one with its tools').argument('[template]').action(templates);
-  withNames(part('create', 'Make a harness, as a draft').argument('<slug>')).action(create);
+  withNames(part('create', 'Create a harness, as a draft').argument('<slug>')).action(create);
   withSettings(
-    part('provision', 'Make or change a harness, so that it takes turns')
+    part('provision', 'Create or change a harness that is ready to take turns')
       .argument('<slug>')
-      .argument('[file]', 'JSON with what the options say, and tools and workflow; "-" is standard input'),
+      .argument('[file]', 'JSON with the same settings as the options, and tools and workflow; "-" is standard input'),
   ).action(provision);
   part('bind-tool', 'Give a harness a tool, or replace one')
     .argument('<slug>')
     .argument('<file>', 'JSON with tool_name, description, input_schema and location; "-" is standard input')
     .action(bindTool);
   part('tools', 'List the tools of a harness').argument('<slug>').action(tools);
-  withSettings(part('edit', 'Change what a harness says; options that are absent stay').argument('<slug>')).action(
-    edit,
-  );
+  withSettings(
+    part('edit', 'Change the settings of a harness; options that are left out keep their values').argument('<slug>'),
+  ).action(edit);
   part('remove', 'Delete a harness with its history; its conversations stay')
     .argument('<slug>')
     .option('--reason <text>', 'why it is deleted; some policies require it')
@@ -74,7 +74,7 @@ function withNames(command: Command): Command {
 
 function withSettings(command: Command): Command {
   return withNames(command)
-    .option('--goal <text>', 'what the agent is to reach')
+    .option('--goal <text>', 'goal of the agent')
     .option('--prompt <text>', 'instructions for the model; @FILE reads them from a file')
     .option('--model <name>', 'model that answers; an empty text means the model of the role chat')
     .option('--provider <name>', 'provider of the model')

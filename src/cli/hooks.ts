@@ -26,7 +26,9 @@ interface ReadOptions extends HookOptions {
 export function registerHooks(program: Command): void {
   const hooks = program.command('hooks').description('List, create, delete and resume hooks; read their events');
   const add = (command: Command): Command => withServerOptions(withMemoryOption(command));
-  add(hooks.command('list', { isDefault: true }).description('List hooks and how their deliveries go')).action(list);
+  add(hooks.command('list', { isDefault: true }).description('List hooks with the state of their deliveries')).action(
+    list,
+  );
   add(
     hooks
       .command('create')
@@ -47,7 +49,7 @@ export function registerHooks(program: Command): void {
   add(
     hooks
       .command('resume')
-      .description('Continue a paused hook; an event that waits is tried at once')
+      .description('Resume a paused hook; a waiting event is retried at once')
       .argument('<hook-id>'),
   ).action(resume);
   add(

@@ -45,8 +45,12 @@ export function registerImport(program: Command): void {
     .option('--tag <tag>', 'a tag for every grain; repeat the option for more', gather)
     .option('--errors <file>', 'write every error to this file, as JSON lines')
     .option('--documents', 'read every file as a document, whatever its name')
-    .option('--chunk-size <n>', 'documents: most characters of a chunk', integer(20, 100_000))
-    .option('--chunk-overlap <n>', 'documents: characters that a chunk repeats of the one before', integer(0, 100_000))
+    .option('--chunk-size <n>', 'documents: characters of a chunk at most', integer(20, 100_000))
+    .option(
+      '--chunk-overlap <n>',
+      'documents: characters that a chunk repeats from the one before',
+      integer(0, 100_000),
+    )
     .option('--extract', 'documents: extract beliefs from each chunk')
     .option('--dry-run', 'read and check everything; store nothing')
     .option('--from-line <n>', 'start at this line', integer(1, 4_294_967_295), 1)

@@ -29,7 +29,7 @@ export function registerKeys(program: Command): void {
       .option('--name <text>', 'name of the key')
       .option(
         '--principal <name>',
-        "principal that calls with the key act as; such as agent:scribe; the default is the key's id",
+        "principal that calls with the key act as, such as agent:scribe; the default is the key's id",
       )
       .option(
         '--scope <scope>',

@@ -55,7 +55,7 @@ export function registerMemories(program: Command): void {
       )
       .option(
         '--dedup-threshold <share>',
-        'similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1; the default is 0.85',
+        'similarity of objects from which dedup fuzzy treats grains as duplicates, from 0 to 1; the default is 0.85',
       ),
   ).action(create);
   withServerOptions(

@@ -20,14 +20,16 @@ const GAP = 2;
 export function registerMetrics(program: Command): void {
   const command = program
     .command('metrics')
-    .description('Show how well a memory and its server do: green, yellow, red, or why a value is missing')
+    .description(
+      'Show the health of a memory and its server: each metric is green, yellow or red, or says why it has no value',
+    )
     .option('--domain <name>', 'only this domain: ops, intel or all', 'all');
   withServerOptions(withMemoryOption(command)).action(metrics);
 }
 
 async function metrics(options: MetricsOptions): Promise<void> {
   const { memory, domain } = options;
-  if (!DOMAINS.includes(domain)) throw usage(`--domain is one of ${DOMAINS.join(', ')}`);
+  if (!DOMAINS.includes(domain)) throw usage(`--domain must be one of ${DOMAINS.join(', ')}`);
   const [{ withConnection }, { RPC }] = await Promise.all([import('./connection.ts'), import('./rpcs.ts')]);
   const answer = await withConnection(options, (connection) => connection.call(RPC.metrics, { domain }, { memory }));
   const rows = JSON.parse(answer.metricsJson) as Metric[]; // the contract: an array of metrics

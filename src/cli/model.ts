@@ -33,7 +33,7 @@ export function registerModel(program: Command): void {
   withServerOptions(
     model
       .command('pull')
-      .description('Download a model of the catalogue; a download that was cut off goes on where it ended')
+      .description('Download a model of the catalogue; an interrupted download is resumed')
       .argument('<name>', 'name in the catalogue')
       .addOption(new Option('--hub <url>', 'where the models are').default(HUB).env('GRANARY_MODEL_HUB')),
   ).action(pull);
@@ -159,7 +159,7 @@ function byHand({ message }: Failure, model: CatalogueModel, folder: string): st
   );
   return [
     message,
-    'Run the command again to go on where it ended. Without a network, put these files there:',
+    'Run the command again to resume the download. Without a network, put these files in place:',
     ...files,
     `  ${join(folder, 'granary-model.json')}: ${JSON.stringify(model.settings)}`,
   ].join('\n');
@@ -167,14 +167,16 @@ function byHand({ message }: Failure, model: CatalogueModel, folder: string): st
 
 async function use(name: string, options: ServerOptions): Promise<void> {
   if (name !== START && !isModelName(name))
-    throw usage(`${name} is not the name of a model: granary model list shows them`);
+    throw usage(`${name} is not the name of a model: granary model list shows the names`);
   const { withConnection } = await import('./connection.ts');
   const embedding = name === START ? null : { provider: OWN_MODELS, model: name };
   const answer = await withConnection(options, (connection) =>
     connection.json('PUT', '/settings/model-assignments', { json: { assignments: { embedding } } }),
   );
   if (options.json) return printJson(answer);
-  if (name === START) return printLine('The embedder of the start options makes vectors again.');
+  if (name === START) return printLine('Vectors come from the embedder of the start options again.');
   printLine(`${name} makes vectors for all memories that name no embedder of their own.`);
-  printNote('Memories are embedded again in the background; their old vectors answer until then (granary stats).');
+  printNote(
+    'Memories are embedded again in the background; until then searches use their old vectors (granary stats shows the state).',
+  );
 }

@@ -36,14 +36,14 @@ export function registerProviders(program: Command): void {
   withServerOptions(
     providers
       .command('set')
-      .description(`Make a provider, or replace its settings; its key is read from ${KEY_VARIABLE}`)
+      .description(`Create a provider, or replace its settings; its key is read from ${KEY_VARIABLE}`)
       .argument('<id>', 'name of the provider in this deployment')
       .requiredOption('--kind <kind>', 'openai, anthropic, ollama, openai_compatible or mock')
       .option('--base-url <url>', "address of its interface, with the version; the default is the kind's usual one")
       .option('--region <name>', 'region where it processes texts, as policies name it')
       .option('--key-stdin', 'read the key from standard input instead')
-      .option('--on', 'allow calls of it')
-      .option('--off', 'allow no calls of it'),
+      .option('--on', 'allow calls to it')
+      .option('--off', 'forbid calls to it'),
   ).action(set);
   withServerOptions(providers.command('remove').description('Remove a provider with its key').argument('<id>')).action(
     remove,
@@ -51,7 +51,7 @@ export function registerProviders(program: Command): void {
   withServerOptions(
     providers
       .command('test')
-      .description('Ask a provider for its models, or a model for a word or a vector')
+      .description('Test a provider: ask it for its models, or one model for a word or a vector')
       .argument('<id>')
       .option('--model <name>', 'the model to ask'),
   ).action(test);

@@ -36,12 +36,12 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
   const name = await stopSignal;
   setBack();
   const log = makeLog(config.logLevel);
-  log.info({ signal: name, stopMs: config.stopMs }, 'told to end');
+  log.info({ signal: name, stopMs: config.stopMs }, 'stopping after a signal');
   for (const again of SIGNALS) process.once(again, endNow);
   // It stays set after the close: a thread that is stuck keeps the process.
   setTimeout(() => {
     const part = server.closing() ?? 'a thread';
-    log.fatal(`the process ends now: ${part} has not closed in ${config.stopMs} ms (--stop-ms)`);
+    log.fatal(`the process exits now: ${part} did not close within ${config.stopMs} ms (--stop-ms)`);
     endNow();
   }, config.stopMs).unref();
   await server.close();
@@ -57,7 +57,7 @@ function hidePassword(option: string, variable: string, url: string | boolean | 
   if (typeof url !== 'string' || parseDatabaseUrl(url).password === undefined) return;
   process.title = 'granary serve';
   process.stderr.write(
-    `Warning: ${option} holds a password, which other users saw on the command line until now: set ${variable} instead.\n`,
+    `Warning: ${option} contains a password, which other users of this machine could read on the command line: set ${variable} instead.\n`,
   );
 }
 

@@ -97,5 +97,5 @@ export function actionLine(fields: JsonObject): string {
   }
   const content = text(fields['content']);
   if (content !== '') return `${tool}: ${content}`;
-  return fields['status'] === 'pending' ? `${tool} has not ended` : tool;
+  return fields['status'] === 'pending' ? `${tool} has not finished` : tool;
 }

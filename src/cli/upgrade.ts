@@ -11,9 +11,11 @@ ${exitCodesText('upgrade --check')}`;
 export function registerUpgrade(program: Command): void {
   const command = program
     .command('upgrade')
-    .description('Check what this version would change in a data directory, and whether the earlier one could return')
+    .description(
+      'Check what this version would change in a data directory, and whether the earlier version could open it afterwards',
+    )
     .argument('[dir]', 'the data directory; the default is --data-dir')
-    .option('--check', 'only look; required, since the first start of the server does the rest')
+    .option('--check', 'only check; required, because the first start of the server does the upgrade')
     .option('--json', 'print JSON')
     .addHelpText('after', AFTER_HELP);
   for (const { flag, description } of optionLines()) if (flag !== undefined) command.option(flag, description);

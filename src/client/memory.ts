@@ -291,7 +291,7 @@ function whole(value: number): number {
 }
 
 function word(text: string): string {
-  if (!/^[a-z]+$/.test(text)) throw new TypeError(`${text} is no format`);
+  if (!/^[a-z]+$/.test(text)) throw new TypeError(`${text} is not the name of a format`);
   return text;
 }
 

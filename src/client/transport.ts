@@ -54,7 +54,7 @@ const RETRIES = 3;
 
 export function routeOf(operation: string): Route {
   const row = Object.hasOwn(ROUTES, operation) ? ROUTES[operation as keyof typeof ROUTES] : undefined;
-  if (row === undefined) throw new TypeError(`no operation ${operation}`);
+  if (row === undefined) throw new TypeError(`unknown operation ${operation}`);
   const [verb = '', path = '', body = '', answer = '', flags = ''] = row.split(' ');
   return { verb, path, body, answer, isChange: flags.includes('w'), isSlow: flags.includes('s') };
 }
@@ -78,7 +78,8 @@ export class Transport {
   constructor(options: ClientOptions) {
     const { url, apiKey, fetch: own } = options;
     this.#base = new URL(url).href.replace(/\/+$/, '');
-    if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey is not a key');
+    if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
+      throw new TypeError('apiKey must be printable ASCII characters without spaces');
     this.#options = options;
     // Called as a function of its own: browsers refuse `fetch` with another `this`.
     this.#fetch = (input, init) => (own ?? globalThis.fetch)(input, init);

@@ -37,7 +37,7 @@ function refuseUnknown({ name: tool, inputSchema }: Tool, name: string): void {
 export function outsideScope(name: string): CallRefused {
   return new CallRefused(
     'AUT-E001',
-    `\`${name}\` is no argument: memory, namespace and user come from the key and the options of this connection`,
+    `\`${name}\` is not an argument: memory, namespace and user come from the key and the options of this connection`,
   );
 }
 

@@ -69,7 +69,7 @@ const CALLS: Readonly<Record<string, Call | undefined>> = {
     const answer = await ask(session, 'remember', { text: own, tags }, { changes: true });
     const stored = String(answer['source_hash']);
     const isPart = own !== String(text).trim();
-    const said = isPart ? `Stored what is not recalled text: ${fenced(own)}` : 'Stored';
+    const said = isPart ? `Stored only the part that is not recalled text: ${fenced(own)}` : 'Stored';
     return {
       structured: { status: 'stored', hash: stored },
       text: [`${said} [${stored}]`, ...notes(answer)].join('\n'),

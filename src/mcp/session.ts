@@ -47,7 +47,7 @@ export function offeredTools({ profile = 'default', readOnly = false, names }: O
   if (unknown.length > 0)
     throw new CallRefused(
       'VAL-E001',
-      `no tool ${unknown.join(', ')}; there are ${TOOLS.map(({ name }) => name).join(', ')}`,
+      `unknown tool ${unknown.join(', ')}: use ${TOOLS.map(({ name }) => name).join(', ')}`,
     );
   return TOOLS.filter(
     (tool) =>

@@ -91,7 +91,7 @@ for (const name of CLIENT_NAMES)
     // A second install replaces the entry, and the copy stays that of the first time.
     const again = await granary(home, 'install', name, ...toServer(), '--tools', 'list');
     assert.equal(again.code, 0, again.said);
-    assert.match(again.said, /Recalled once through it: 1 tool; no tool recall is offered/);
+    assert.match(again.said, /Recalled once through it: 1 tool; the tool recall is not offered/);
     assert.equal(readFileSync(`${file}.before-granary`, 'utf8'), original);
 
     const removed = await granary(home, 'uninstall', name);
@@ -115,7 +115,7 @@ test('a client without a configuration gets one, for its owner alone, and loses 
   assert.equal(removed.code, 0, removed.said);
   assert.ok(!existsSync(file));
   const nothing = await granary(home, 'uninstall', 'cursor');
-  assert.deepEqual([nothing.code, /has no entry granary/.test(nothing.said)], [1, true]);
+  assert.deepEqual([nothing.code, /has no entry named granary/.test(nothing.said)], [1, true]);
 });
 
 test('changes that were made since the install stay when it is taken out', async (t) => {
@@ -175,5 +175,5 @@ test('a recall that fails is told with its reason, and so is a client that nobod
     data,
   ]);
   const unknown = await granary(home, 'install', 'notepad');
-  assert.deepEqual([unknown.code, /no client notepad; there are claude-code/.test(unknown.said)], [2, true]);
+  assert.deepEqual([unknown.code, /unknown client notepad: use one of claude-code/.test(unknown.said)], [2, true]);
 });

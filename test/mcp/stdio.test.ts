@@ -199,7 +199,7 @@ test('it ends when stdin is closed, and says nothing else on stdout', async () =
 
 test('options that cannot be are refused before anything is served', async () => {
   for (const [args, message] of [
-    [['--tools', 'recal'], /no tool recal; there are recall/],
+    [['--tools', 'recal'], /unknown tool recal: use recall/],
     [['--project', 'a', '--namespace', 'b'], /give --project or --namespace/],
     [['--profile', 'huge'], /Allowed choices are default, full/],
   ] as const) {

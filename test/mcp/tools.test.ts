@@ -96,7 +96,7 @@ test('a read-only offer has no tool that changes something; a list offers its na
     (error) =>
       error instanceof CallRefused &&
       error.code === 'VAL-E001' &&
-      /no tool recal; there are recall, /.test(error.message),
+      /unknown tool recal: use recall, /.test(error.message),
   );
 });
 

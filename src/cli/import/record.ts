@@ -195,7 +195,10 @@ function memoryOf(line: JsonObject, options: RecordOptions): string {
   if (found === undefined)
     throw new Failure('VAL-E003', `missing field \`${options.memoryFrom}\`, which names the memory`);
   if (!MEMORY_ID.test(found.text))
-    throw new Failure('VAL-E001', `${shown(found.text)} is not a valid memory id: it must match ${MEMORY_ID.source}`);
+    throw new Failure(
+      'VAL-E001',
+      `${shown(found.text)} is not a valid memory id: it must have 1 to 63 letters, digits, dots, hyphens and underscores, the first a letter or a digit`,
+    );
   return found.text;
 }
 

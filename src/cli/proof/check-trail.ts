@@ -55,7 +55,10 @@ async function checkDeleted(connection: Connection, { memory }: SignedRemoval): 
     if (failureOf(error).code === 'MEM-E003') return { is: 'memory_deleted' };
     throw error;
   }
-  return { is: 'not_in_trail', why: `the server has a memory ${memory}: it is another one, or it came back` };
+  return {
+    is: 'not_in_trail',
+    why: `the server has a memory ${memory} again: it was created anew, or restored from a backup`,
+  };
 }
 
 type Signed = Pick<SignedProof, 'public_key' | 'key_id'>;

@@ -24,7 +24,7 @@ export interface RehearsalOptions {
 /** Needs as much room in the system's folder for temporary files as the backup has. Rejects with Failure or EngineError. */
 export async function rehearse(directory: string, { dataDir, keys, env }: RehearsalOptions): Promise<Rehearsal> {
   if (!existsSync(join(directory, 'backup.json')))
-    throw new Failure('FILE', `${directory} has no backup.json: it is no backup, or one that did not end`);
+    throw new Failure('FILE', `${directory} has no backup.json: it is not a backup, or the backup was not completed`);
   const scratch = mkdtempSync(join(tmpdir(), 'granary-restore-'));
   const found = await removedUnlessDone(scratch, () =>
     rehearseIn(scratch, directory, { masterFrom: dataDir, keys, env }),

@@ -36,9 +36,9 @@ export async function upgradeCheck({ flags, env, json }: UpgradeOptions): Promis
   const config = readConfig(flags, env);
   const dataDir = resolve(config.dataDir);
   if (config.store !== undefined || isNodeDirectory(dataDir))
-    throw usage('granary upgrade --check looks at a data directory: for a store, run granary store check');
+    throw usage('granary upgrade --check checks a data directory: for a store, run granary store check');
   if (!existsSync(join(dataDir, LAYOUT_FILE)))
-    throw new Failure('FILE', `${dataDir} is no data directory: it has no ${LAYOUT_FILE}`);
+    throw new Failure('FILE', `${dataDir} is not a data directory: it has no ${LAYOUT_FILE}`);
   const server = serverOn(dataDir);
   const problems: string[] = [];
   const shards = readShards(dataDir);
@@ -127,11 +127,11 @@ function changesOf(formats: readonly Format[], again: readonly Vectors[]): reado
   for (const { part, found, writes, outdated } of formats) {
     const oldest = found[0];
     if ((part === 'log' || part === 'control') && oldest !== undefined && oldest < writes) {
-      const message = `The ${part === 'log' ? 'logs get' : 'control log gets'} format ${writes} instead of ${oldest}: earlier versions refuse the directory from then on.`;
+      const message = `The ${part === 'log' ? 'logs get' : 'control log gets'} format ${writes} instead of ${oldest}: earlier versions cannot open the directory from then on.`;
       changes.push({ kind: 'format', message, bytes: 0 });
     }
     if (outdated.files > 0) {
-      const message = `Of earlier formats: ${counted(outdated.files, 'segment file')} (${bytes(outdated.bytes)}). The first start builds them again from the log, and takes longer.`;
+      const message = `Of earlier formats: ${counted(outdated.files, 'segment file')} (${bytes(outdated.bytes)}). The first start rebuilds them from the log, and takes longer.`;
       changes.push({ kind: 'index', message, bytes: outdated.bytes * SEGMENT_GROWTH });
     }
     if (part === 'write-ahead' && found.length > 0)
@@ -145,7 +145,7 @@ function changesOf(formats: readonly Format[], again: readonly Vectors[]): reado
   if (rows > 0) {
     const names = [...new Set(again.map(({ embedder }) => embedder))].join(', ');
     const size = again.reduce((sum, one) => sum + one.rows * one.dimensions * HALF_FLOAT_BYTES, 0);
-    const message = `Of ${names}: ${counted(rows, 'vector')}. The present embedder makes them again in the background; the old ones answer until then.`;
+    const message = `Of ${names}: ${counted(rows, 'vector')}. The configured embedder computes them again in the background; searches use the old ones until then.`;
     changes.push({ kind: 'vectors', message, bytes: size });
   }
   return changes;
@@ -169,7 +169,7 @@ type Report = {
 };
 
 function print({ directory, version, server, formats, changes, problems, can_go_back, disk }: Report): void {
-  printLine(`${printable(directory)}, looked at by version ${version}. Nothing was changed.`);
+  printLine(`${printable(directory)}, checked by version ${version}. Nothing was changed.`);
   printLine(SERVER[server.state] + (server.http === undefined ? '' : ` It listens at ${server.http}.`));
   printLine();
   printTable(
@@ -185,7 +185,7 @@ function print({ directory, version, server, formats, changes, problems, can_go_
   for (const { message } of changes) printLine(printable(message));
   for (const problem of problems) printLine(printable(problem));
   if (problems.length > 0) {
-    printLine('This version does not open the directory.');
+    printLine('This version cannot open the directory.');
     return;
   }
   if (changes.length === 0) printLine('The first start changes nothing.');
@@ -193,12 +193,12 @@ function print({ directory, version, server, formats, changes, problems, can_go_
   printLine(
     can_go_back
       ? 'The version that wrote it can open it again afterwards.'
-      : 'There is no way back but a backup: make one before the first start (granary backup DIR).',
+      : 'The version that wrote it cannot open it afterwards: make a backup before the first start (granary backup DIR).',
   );
 }
 
 const SERVER = {
-  none: 'No server has the directory.',
-  running: 'A server has the directory: its memories were not looked at.',
-  unknown: 'It is unknown whether a server has the directory: run the command as the user of the server.',
+  none: 'No server is using the directory.',
+  running: 'A server is using the directory, so its memories were not checked.',
+  unknown: 'It is unknown whether a server is using the directory: run the command as the user of the server.',
 } as const;

@@ -713,7 +713,7 @@ export type CreateMemoryOutput = {
   readonly policies: readonly string[];
   /** How duplicates are recognised: none, exact, fuzzy or upsert. */
   readonly dedup: string;
-  /** Similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1. */
+  /** Similarity of objects from which dedup fuzzy treats grains as duplicates, from 0 to 1. */
   readonly dedupThreshold: number;
   /** Name of the embedder that makes the memory's vectors. */
   readonly vectorBackend: string;
@@ -3125,7 +3125,7 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Take a relation to an object away from a subject. The subject may keep the relation through another tuple. Revoking a tuple that is not there is not an error. */
+  /** Remove the relation of a subject to an object. The subject may keep the relation through another tuple. Revoking a tuple that is not there is not an error. */
   revokeAccess: {
     input: {
       /** The holder of the relation: TYPE:ID such as user:alice, the members of a relation such as group:eng#member, or everyone of a type such as agent:*. */
@@ -3253,7 +3253,7 @@ export interface Operations {
     };
     output: RegisterAgentOutput;
   };
-  /** Deactivate an agent for ever: its writes are refused from then on. Its grains and its identity stay, and it may read until its key is revoked. Deactivating it again changes nothing. */
+  /** Deactivate an agent permanently: its writes are refused from then on. Its grains and its identity stay, and it may read until its key is revoked. Deactivating it again changes nothing. */
   deactivateAgent: {
     input: {
       /** Id of the agent. */
@@ -3912,7 +3912,7 @@ export interface Operations {
       readonly language?: string | undefined;
       /** How duplicates are recognised; the default is exact. */
       readonly dedup?: "none" | "exact" | "fuzzy" | "upsert" | undefined;
-      /** Similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1; the default is 0.85. */
+      /** Similarity of objects from which dedup fuzzy treats grains as duplicates, from 0 to 1; the default is 0.85. */
       readonly dedupThreshold?: number | undefined;
       /** Texts that no grain may hold; the default is none. */
       readonly guardrailPatterns?: readonly string[] | undefined;
@@ -4409,7 +4409,7 @@ export interface Operations {
       readonly warnings?: readonly string[] | undefined;
     };
   };
-  /** Make or change a harness, so that it takes turns. The same request again changes nothing. Tools are bound first and the goal is written last, so a refused tool leaves the harness as it was, but for the tools before it. */
+  /** Create or change a harness that is ready to take turns. The same request again changes nothing. Tools are bound first and the goal is written last, so a refused tool leaves the harness as it was, but for the tools before it. */
   provisionHarness: {
     input: {
       /** Slug of the harness: 1 to 63 lower-case letters, digits and hyphens, none of them at an end. */

@@ -31,7 +31,7 @@ export async function install(name: string, options: InstallOptions, running: Ru
   const after = edited(file, () => withEntry(before ?? '', client, entryOf(client, started)));
   showChange(file, before ?? '', after, options.apiKey);
   if (options.project === 'auto' && !client.tellsFolder)
-    printNote(`${client.title} may tell no folder; then calls say so: give --project NAME instead`);
+    printNote(`${client.title} may not report its folder; calls then fail: if they do, give --project NAME instead`);
   if (options.dryRun) {
     printLine('Nothing was written.');
     return;
@@ -57,7 +57,7 @@ function summaryOf({ tools, memory, namespace, grains, hits }: Seen): string {
   return [
     counted(tools, 'tool'),
     grains === undefined ? where : `${where} holds ${counted(grains, 'grain')}`,
-    hits === undefined ? 'no tool recall is offered' : `the recall found ${hits}`,
+    hits === undefined ? 'the tool recall is not offered' : `the recall found ${hits}`,
   ]
     .filter((part) => part !== '')
     .join('; ');
@@ -68,7 +68,7 @@ export function uninstall(name: string, options: InstallOptions, running: Runnin
   const file = fileOf(client, options, running);
   const text = file.read();
   const entry = text === undefined ? undefined : edited(file, () => entryIn(text, client));
-  if (text === undefined || entry === undefined) throw new Failure('FILE', `${file.path} has no entry granary`);
+  if (text === undefined || entry === undefined) throw new Failure('FILE', `${file.path} has no entry named granary`);
   const kept = file.kept();
   const isUntouched = kept !== undefined && edited(file, () => withEntry(kept, client, entry)) === text;
   const after = isUntouched ? kept : edited(file, () => withEntry(text, client, earlierEntry(kept, client)));
@@ -108,7 +108,7 @@ function edited<T>(file: ConfigFile, work: () => T): T {
 }
 
 function clientOf(name: string): ClientRow {
-  if (!Object.hasOwn(CLIENTS, name)) throw usage(`no client ${name}; there are ${CLIENT_NAMES.join(', ')}`);
+  if (!Object.hasOwn(CLIENTS, name)) throw usage(`unknown client ${name}: use one of ${CLIENT_NAMES.join(', ')}`);
   return CLIENTS[name as ClientName];
 }
 

@@ -28,7 +28,7 @@ export const grantAccess = defineOperation({
     const tuple = tupleOf(input);
     if (/^group:[^#]+$/.test(tuple.subject))
       context.warnings.push(
-        `${tuple.subject} is the group itself, which no caller is: its members are ${tuple.subject}#member`,
+        `${tuple.subject} is the group itself, and no caller acts as a group: its members are ${tuple.subject}#member`,
       );
     return { granted: true as const, ...(await context.call('grantTuple', { tuple })) };
   },
@@ -36,7 +36,7 @@ export const grantAccess = defineOperation({
 
 export const revokeAccess = defineOperation({
   name: 'revoke_access',
-  summary: 'Take a relation to an object away from a subject.',
+  summary: 'Remove the relation of a subject to an object.',
   description:
     'The subject may keep the relation through another tuple. Revoking a tuple that is not there is not an error.',
   example: EXAMPLE,

@@ -58,7 +58,7 @@ export const registerAgent = defineOperation({
 
 export const deactivateAgent = defineOperation({
   name: 'deactivate_agent',
-  summary: 'Deactivate an agent for ever: its writes are refused from then on.',
+  summary: 'Deactivate an agent permanently: its writes are refused from then on.',
   description:
     'Its grains and its identity stay, and it may read until its key is revoked. Deactivating it again changes nothing.',
   example: { agent_id: 'planner', reason: 'It was replaced.' },

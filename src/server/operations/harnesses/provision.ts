@@ -47,7 +47,7 @@ const Input = Type.Object({
 
 export const harnessProvision = defineOperation({
   name: 'provision_harness',
-  summary: 'Make or change a harness, so that it takes turns.',
+  summary: 'Create or change a harness that is ready to take turns.',
   description:
     'The same request again changes nothing. Tools are bound first and the goal is written last, so a refused tool leaves the harness as it was, but for the tools before it.',
   example: { slug: 'support', template: 'support-copilot', name: 'Support', max_iterations: 6 },

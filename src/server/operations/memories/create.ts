@@ -63,7 +63,7 @@ const Input = Type.Object({
       minimum: 0,
       maximum: 1,
       description:
-        'Similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1; the default is 0.85.',
+        'Similarity of objects from which dedup fuzzy treats grains as duplicates, from 0 to 1; the default is 0.85.',
       default: 0.85,
     }),
   ),

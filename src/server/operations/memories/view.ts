@@ -17,7 +17,7 @@ export const MemoryOutput = Type.Object({
   policies: Type.Array(Type.String(), { description: 'Names of the policy presets that hold.' }),
   dedup: Type.String({ description: 'How duplicates are recognised: none, exact, fuzzy or upsert.' }),
   dedupThreshold: Type.Number({
-    description: 'Similarity of objects from which dedup fuzzy takes grains for the same, from 0 to 1.',
+    description: 'Similarity of objects from which dedup fuzzy treats grains as duplicates, from 0 to 1.',
   }),
   vectorBackend: Type.String({ description: "Name of the embedder that makes the memory's vectors." }),
   guardrailPatterns: Type.Array(Type.String(), { description: 'Texts that no grain may hold.' }),
