@@ -95,7 +95,7 @@ test(`at most ${FURTHER_SOURCES_MAX} further sources are kept, and removed ones 
   const [full] = await beliefs();
   assert.deepEqual(full.sources, answer.source_hashes.slice(1).reverse());
   const beyond = await say({ created_at: THEN + 1_000 });
-  assert.match(String(beyond.answer.warnings), /100 further sources of a fact are kept/);
+  assert.match(String(beyond.answer.warnings), /a fact has at most 100 further sources/);
   assert.deepEqual((await beliefs())[0].sources, full.sources);
   await at('POST', '/forget', { hash: answer.source_hashes[5] });
   const next = await say({ created_at: THEN + 2_000 });

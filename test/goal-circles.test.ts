@@ -177,7 +177,7 @@ for (const partitions of [1, 4])
       const newest = goalOf('newest', user_id, above);
       assert.deepEqual(await imported(path, [middle, newest, above], [[middle, newest]]), []);
       // With this link the newest version stands below a goal that stands below it.
-      assert.match(String(await imported(path, [oldest, middle], [[oldest, middle]])), /does not count: VAL-E001/);
+      assert.match(String(await imported(path, [oldest, middle], [[oldest, middle]])), /was ignored: VAL-E001/);
       const { superseded_by } = await http.get(`${path}/grains/${oldest.address}`);
       assert.equal(superseded_by, undefined, user_id);
     }

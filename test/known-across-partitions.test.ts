@@ -230,7 +230,7 @@ test('removed sources in other partitions make room for new ones', async () => {
   const [{ sources: full }] = await beliefs();
   assert.equal(full.length, FURTHER_SOURCES_MAX);
   const beyond = await say({ session_id: 's5' });
-  assert.match(String(beyond.answer.warnings), /100 further sources of a fact are kept/);
+  assert.match(String(beyond.answer.warnings), /a fact has at most 100 further sources/);
   for (const place of [3, 40, 70, 99]) await at('POST', '/forget', { hash: full[place] });
   const next = await say({ session_id: 's5', created_at: THEN });
   assert.deepEqual(next.answer.warnings, []);

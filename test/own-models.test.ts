@@ -129,7 +129,7 @@ test('a cross-encoder of the data directory orders the hits of a recall', async 
     plain.found.toSorted((one: string, other: string) => score(other) - score(one)),
   );
   for (const [model, pattern] of [
-    ['herons', /LLM-E002: .*it is no cross-encoder/],
+    ['herons', /LLM-E002: .*it is not a cross-encoder/],
     ['storks', /LLM-E003: there is no model "storks"/],
   ] as const)
     assert.match(

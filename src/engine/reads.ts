@@ -246,7 +246,10 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     statisticsHistory: (context, input) => {
       if (isBound(context))
-        throw new EngineError('AUT-E001', 'a point in time shows the whole memory, and this caller sees a part of it');
+        throw new EngineError(
+          'AUT-E001',
+          'past statistics cover the whole memory, but this caller may see only a part of it',
+        );
       return statisticsHistory(store, store.memory(context.memory).number, input);
     },
     embedPages: (_context, input) => embedPages(store, input),

@@ -283,7 +283,7 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
         );
         const { warnings } = await merges(spread, { dry_run: true });
         if (partitions === 1) assert.equal(warnings, undefined);
-        else assert.match(warnings[0], /lie in [2-4] partitions, and those of different partitions were not compared/);
+        else assert.match(warnings[0], /are in [2-4] partitions, and those of different partitions were not compared/);
         const together = await memory([event('hello'), event('hello', { confidence: 0.5 })]);
         assert.equal((await merges(together, { dry_run: true })).warnings, undefined);
       });

@@ -19,17 +19,17 @@ test('health reports a disk that others fill, and the room that it has again', a
   const filler = join(disk, 'filler');
   const { bavail, bsize } = statfsSync(disk);
   writeFileSync(filler, Buffer.alloc(bavail * bsize - 16 * 1_024));
-  const reason = /^the data directory takes no writes: the disk is full/;
+  const reason = /^the data directory accepts no writes: the disk is full/;
   await eventually('health says so', async () => {
     const { status, body } = await ask(server, 'GET', '/health');
     return status === 503 && reason.test(body.reasons.join());
   });
   await eventually('the log says so', () =>
-    /"reason":"the disk is full","msg":"a disk takes no writes"/.test(server.output()),
+    /"reason":"the disk is full","msg":"a disk accepts no writes"/.test(server.output()),
   );
   rmSync(filler);
   await eventually('health is well', async () => (await ask(server, 'GET', '/health')).status === 200);
-  assert.match(server.output(), /the disk takes writes again/);
+  assert.match(server.output(), /the disk accepts writes again/);
 });
 
 test('health reports a file system that became read-only, before and after a write fails', async (t) => {
@@ -42,7 +42,7 @@ test('health reports a file system that became read-only, before and after a wri
   assert.equal(first.status, 200);
   assert.equal((await ask(server, 'GET', '/health')).status, 200);
   disk.fail();
-  const reason = /^the data directory takes no writes: the file system is read-only/;
+  const reason = /^the data directory accepts no writes: the file system is read-only/;
   await eventually('health says so', async () => {
     const { status, body } = await ask(server, 'GET', '/health');
     return status === 503 && reason.test(body.reasons.join());

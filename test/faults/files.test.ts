@@ -78,9 +78,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   // A copy of the first API key for the command line.
   'keys/bootstrap.key': { emptied: 'nothing lost', 'a folder': 'nothing lost' },
   'keys/shard-0/bucket-000000.keys': {
-    emptied: { reported: /key 2: was never written/ },
+    emptied: { reported: /key 2: it was never written/ },
     'cut in half': { reported: /the file is cut short/ },
-    deleted: { reported: /key 2: was never written/ },
+    deleted: { reported: /key 2: it was never written/ },
     'a folder': { refused: /bucket-000000\.keys/ },
     'all bits of a byte flipped': { reported: /the header is damaged/ },
   },

@@ -130,7 +130,7 @@ test('verify finds vectors that belong to no grain of their memory', async (t) =
   const next = await openShard(root);
   const [finding, ...more] = await findings(next);
   assert.deepEqual(more, []);
-  assert.match(finding!, /^vectors vectors-\d+\.vec memory 1: a vector of 1, which is no grain of the memory$/);
+  assert.match(finding!, /^vectors vectors-\d+\.vec memory 1: a vector of 1, which is not a grain of the memory$/);
   await next.close();
 });
 

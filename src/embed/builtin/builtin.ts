@@ -297,7 +297,7 @@ export class BuiltinEmbedder implements Embedder {
         this.#state = 'failed';
         this.#reason = message.reason;
         this.#thread = undefined;
-        this.#options.log?.warn({ reason: message.reason }, 'the sentence encoder cannot load');
+        this.#options.log?.warn({ reason: message.reason }, 'the sentence encoder cannot be loaded');
         this.#endAll(this.#refusal()!);
         return;
       case 'resting':

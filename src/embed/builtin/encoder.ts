@@ -48,14 +48,14 @@ export class SentenceEncoder {
     try {
       return new SentenceEncoder(tokenizer, await openRuntime(wanted, onnx), notices);
     } catch (cause) {
-      const reason = `the encoder's ${wanted} runtime does not load: ${messageOf(cause)}`;
+      const reason = `the encoder's ${wanted} runtime cannot be loaded: ${messageOf(cause)}`;
       if (options.runtime !== 'auto' || wanted === 'wasm') throw new EmbedError(reason, { retryable: false, cause });
       notices.push(reason);
     }
     try {
       return new SentenceEncoder(tokenizer, await openRuntime('wasm', onnx), notices);
     } catch (cause) {
-      throw new EmbedError(`no runtime loads: ${messageOf(cause)}`, { retryable: false, cause });
+      throw new EmbedError(`no runtime can be loaded: ${messageOf(cause)}`, { retryable: false, cause });
     }
   }
 

@@ -15,7 +15,7 @@ const INPUTS: Readonly<Record<string, (tokens: Tokens) => readonly number[]>> = 
 export function unknownInputs({ inputNames }: InferenceSession): string | undefined {
   const unknown = inputNames.filter((name) => INPUTS[name] === undefined);
   if (unknown.length === 0) return undefined;
-  return `it wants ${unknown.join(', ')}; this server gives ${Object.keys(INPUTS).join(', ')}`;
+  return `it needs the inputs ${unknown.join(', ')}; this server provides ${Object.keys(INPUTS).join(', ')}`;
 }
 
 /** The graph's inputs have been checked (`unknownInputs`). */

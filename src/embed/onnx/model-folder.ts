@@ -148,7 +148,7 @@ function poolingOf(folder: string, named: string | undefined, modules: readonly 
   const known = modes.map((name) => MODES[name] ?? POOLINGS.find((one) => one === name.replace('lasttoken', 'last')));
   const [pooling] = known;
   if (modes.length > 1 || pooling === undefined)
-    throw unusable(folder, `its pooling is ${modes.join(' with ')}; this server has ${POOLINGS.join(', ')}`);
+    throw unusable(folder, `its pooling is ${modes.join(' with ')}; this server supports ${POOLINGS.join(', ')}`);
   if (config?.['include_prompt'] === false)
     throw unusable(folder, 'its pooling leaves out the words of prompts, which this server does not support');
   return pooling;

@@ -129,7 +129,7 @@ test('a graph with every known input is served; one with others is refused', asy
   near(await encoder.encode(texts[0]!, 'query'), rows(kinds.wordpiece.ids[0]!));
   await assert.rejects(
     load(folderOf({ inputs: ['input_ids', 'past_key_values'] })),
-    /it wants past_key_values; this server gives/,
+    /it needs the inputs past_key_values; this server provides/,
   );
 });
 
@@ -146,7 +146,7 @@ test('what a folder lacks, and what is not supported, is named', async () => {
   await assert.rejects(load(join(root, 'nowhere')), /nowhere cannot be used: the folder does not exist/);
   await refused({}, /there is no model\.onnx/, (folder) => rmSync(join(folder, 'model.onnx')));
   await refused({}, /there is no tokenizer\.json/, (folder) => rmSync(join(folder, 'tokenizer.json')));
-  await refused({}, /runtime does not load it/, (folder) => writeFileSync(join(folder, 'model.onnx'), 'no graph'));
+  await refused({}, /runtime cannot load it/, (folder) => writeFileSync(join(folder, 'model.onnx'), 'no graph'));
   await refused({}, /its tokenizer cannot be read/, (folder) => writeFileSync(join(folder, 'tokenizer.json'), '{}'));
   await refused({}, /config\.json is not JSON/, (folder) => writeFileSync(join(folder, 'config.json'), '{'));
   await refused(
@@ -159,7 +159,7 @@ test('what a folder lacks, and what is not supported, is named', async () => {
   });
   await refused(
     { '1_Pooling/config.json': { pooling_mode_max_tokens: true } },
-    /its pooling is pooling_mode_max_tokens; this server has mean, cls, last/,
+    /its pooling is pooling_mode_max_tokens; this server supports mean, cls, last/,
   );
   await refused(
     { 'modules.json': [{ type: 'sentence_transformers.models.Dense', path: '2_Dense' }] },
@@ -200,7 +200,7 @@ test('a cross-encoder scores pairs, and says which were not scored in time', asy
   assert.ok(late.some((score) => score === undefined));
   const noReranker = new OnnxReranker(folderOf());
   t.after(() => noReranker.close());
-  await assert.rejects(noReranker.score('a', ['b'], 60_000), /it has no output logits: it is no cross-encoder/);
+  await assert.rejects(noReranker.score('a', ['b'], 60_000), /it has no output logits: it is not a cross-encoder/);
 });
 
 test('a pair that is too long loses the end of its second text', () => {

@@ -34,12 +34,12 @@ export class OnnxPairEncoder {
     try {
       opened = await openSession(wanted, readFileSync(model.modelFile), weights);
     } catch (cause) {
-      throw unusable(folder, `the ${wanted} runtime does not load it`, cause);
+      throw unusable(folder, `the ${wanted} runtime cannot load it`, cause);
     }
     const problem = unknownInputs(opened.session);
     if (problem !== undefined) throw unusable(folder, problem);
     if (!opened.session.outputNames.includes(LOGITS))
-      throw unusable(folder, `it has no output ${LOGITS}: it is no cross-encoder`);
+      throw unusable(folder, `it has no output ${LOGITS}: it is not a cross-encoder`);
     return new OnnxPairEncoder(tokens, opened);
   }
 

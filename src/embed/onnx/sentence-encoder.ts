@@ -55,7 +55,7 @@ export class OnnxSentenceEncoder {
     try {
       opened = await openSession(wanted, bytes, weights);
     } catch (cause) {
-      throw unusable(folder, `the ${wanted} runtime does not load it: ${messageOf(cause)}`, cause);
+      throw unusable(folder, `the ${wanted} runtime cannot load it: ${messageOf(cause)}`, cause);
     }
     const encoder = new OnnxSentenceEncoder(model, tokens, { opened, name });
     const probe = await encoder.encode(PROBE, 'backlog');

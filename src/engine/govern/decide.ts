@@ -137,7 +137,7 @@ function refuseConsent(
   if (rules['consent.accept_other_bases'] === true && isOtherBasis(fields['processing_basis'])) return undefined;
   const status = governed.consentStatus(userId, purpose, nowMs);
   if (status === 'granted' || (mode === 'opt_out' && status === 'none')) return undefined;
-  return refused('POL-E002', 'user_id', `no consent of this user to "${purpose}"`);
+  return refused('POL-E002', 'user_id', `this user has not consented to "${purpose}"`);
 }
 
 function refuseResidency(
@@ -157,13 +157,13 @@ function refuseResidency(
     : refused('POL-E007', 'region', 'the region of the memory is not one that its policy allows');
 }
 
+const FORBIDDEN_TEXT = 'holds text that a guardrail of the policy forbids';
+
 function refuseGuardrail({ rules }: Governed, grain: GovernedGrain): EngineError | undefined {
   const patterns = rules['guardrail.patterns'];
   if (patterns.length === 0) return undefined;
   const field = matchesGuardrail(grain, patterns, rules['guardrail.mode']);
-  return field === undefined
-    ? undefined
-    : refused('POL-E012', field, 'holds text that a guardrail of the policy forbids');
+  return field === undefined ? undefined : refused('POL-E012', field, FORBIDDEN_TEXT, `\`${field}\` ${FORBIDDEN_TEXT}`);
 }
 
 /**
@@ -210,7 +210,7 @@ export function decideForget(governed: Governed, grain: GovernedGrain, at: Circu
     if (withoutConsent !== undefined) return withoutConsent;
   }
   return forgettableFromMs(Number(grain.fields['created_at']), rules) > at.nowMs
-    ? refused('POL-E003', 'created_at', 'the policy keeps grains of this age')
+    ? refused('POL-E003', 'created_at', 'the policy does not allow grains of this age to be deleted')
     : undefined;
 }
 
@@ -227,7 +227,9 @@ function refuseKept({ rules }: Governed): EngineError | undefined {
 
 /** Erasing a user or a scope, deleting the memory, enforcing retention: a hold refuses them all (POL-E003). */
 export function refuseHeld({ rules }: Governed): EngineError | undefined {
-  return rules['deletion.hold'] ? refused('POL-E003', 'policy', 'a legal hold keeps everything') : undefined;
+  return rules['deletion.hold']
+    ? refused('POL-E003', 'policy', 'a legal hold of the policy forbids every removal')
+    : undefined;
 }
 
 /** POL-E013 for more than the policy lets one recall return. */
@@ -237,13 +239,19 @@ export function decideLimit({ rules }: Pick<Governed, 'rules'>, limit: number): 
 
 /** The same for a known cap; null: there is none. */
 export function refuseLimit(cap: number | null, limit: number): EngineError | undefined {
-  return cap !== null && limit > cap ? refused('POL-E013', 'limit', `at most ${cap} under the policy`) : undefined;
+  return cap !== null && limit > cap
+    ? refused(
+        'POL-E013',
+        'limit',
+        `a limit of ${limit} is above the ${cap} that the policy allows (access.max_recall_limit)`,
+      )
+    : undefined;
 }
 
 function refuseWithout(governed: Governed, userId: string, purpose: string, nowMs: number): EngineError | undefined {
   return governed.isGranted(userId, purpose, nowMs)
     ? undefined
-    : refused('POL-E002', 'user_id', `no consent of this user to "${purpose}"`);
+    : refused('POL-E002', 'user_id', `this user has not consented to "${purpose}"`);
 }
 
 function userOf({ fields }: GovernedGrain): string | undefined {

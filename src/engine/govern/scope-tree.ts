@@ -18,29 +18,30 @@ export function checkScopeTree(value: unknown): ScopeNode {
   let nodes = 0;
   const check = (node: unknown, place: string, depth: number): ScopeNode => {
     nodes += 1;
-    if (nodes > SCOPE_NODES_MAX) throw badTree('children', `more than ${SCOPE_NODES_MAX} nodes`);
-    if (depth > SCOPE_DEPTH_MAX) throw badTree(place, `deeper than ${SCOPE_DEPTH_MAX} levels below the root`);
-    if (!isMembers(node)) throw badTree(place, 'a node is {name, children}');
+    if (nodes > SCOPE_NODES_MAX) throw badTree('children', `must not have more than ${SCOPE_NODES_MAX} nodes`);
+    if (depth > SCOPE_DEPTH_MAX)
+      throw badTree(place, `must not be deeper than ${SCOPE_DEPTH_MAX} levels below the root`);
+    if (!isMembers(node)) throw badTree(place, 'must be an object with name and, optionally, children');
     const name = checkName(node['name'], place);
     const { children } = node;
     if (children === undefined || children === null) return { name };
     if (!Array.isArray(children)) throw badTree(`${place}.children`, 'must be a list');
     const checked = children.map((child, index) => check(child, `${place}.children[${index}]`, depth + 1));
     const names = new Set(checked.map((child) => child.name));
-    if (names.size < checked.length) throw badTree(`${place}.children`, 'two siblings have one name');
+    if (names.size < checked.length) throw badTree(`${place}.children`, 'must not have two members of the same name');
     return checked.length === 0 ? { name } : { name, children: checked };
   };
   return check(value, 'tree', 0);
 }
 
 function checkName(value: unknown, place: string): string {
-  if (typeof value !== 'string') throw badTree(`${place}.name`, 'must be a text');
+  if (typeof value !== 'string') throw badTree(`${place}.name`, 'must be a string');
   const name = toNfc(value);
   const chars = [...name].length;
   if (chars < 1 || chars > SCOPE_NAME_CHARS_MAX)
     throw badTree(`${place}.name`, `must have 1 to ${SCOPE_NAME_CHARS_MAX} characters`);
   if (!name.isWellFormed() || /[/\p{Cc}]/u.test(name))
-    throw badTree(`${place}.name`, 'must not hold a slash or a control character');
+    throw badTree(`${place}.name`, 'must not contain a slash or a control character');
   return name;
 }
 

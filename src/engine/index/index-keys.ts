@@ -34,7 +34,7 @@ export class LostKey extends EngineError {
   override name = 'LostKey';
   readonly memory: number;
   constructor(memory: number, reason: string) {
-    super('STO-E001', `the index of this memory lost a key and is to be built again: ${reason}`, { retryable: true });
+    super('STO-E001', `the index of this memory lost a key and is being rebuilt: ${reason}`, { retryable: true });
     this.memory = memory;
   }
 }

@@ -363,7 +363,7 @@ function toTombstone(id: number, slot: Slot & { state: 'destroyed' }): Tombstone
 }
 
 function missing(id: number, slot: Slot): MissingKey {
-  return new MissingKey(id, slot.state === 'damaged' ? 'its slot is damaged' : 'was never written');
+  return new MissingKey(id, slot.state === 'damaged' ? 'its slot is damaged' : 'it was never written');
 }
 
 function isLost(error: unknown): boolean {

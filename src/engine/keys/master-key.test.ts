@@ -20,7 +20,7 @@ test('the first start makes a key file of mode 600 and says so; the next one rea
   const messages: string[] = [];
   const first = loadMasterKey({ files: keyFolderOf(dataDirectory), warn: (text) => messages.push(text) });
   assert.equal(first.source, 'created');
-  assert.match(messages.join(), /a master key was made in .*master\.key/);
+  assert.match(messages.join(), /a master key was created in .*master\.key/);
   const path = join(dataDirectory, 'keys', 'master.key');
   assert.match(readFileSync(path, 'utf8'), /^[0-9a-f]{64}\n$/);
   assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -37,11 +37,11 @@ test('a given value is accepted, and from then on a wrong one is refused by id',
   const other = MasterKey.of(Buffer.from(hexB, 'hex'));
   assert.throws(
     () => loadMasterKey({ files: keyFolderOf(dataDirectory), value: hexB }),
-    authError(new RegExp(`under ${key.id}, given was ${other.id}`)),
+    authError(new RegExp(`under ${key.id}, but ${other.id} was given`)),
   );
   assert.throws(
     () => loadMasterKey({ files: keyFolderOf(dataDirectory) }),
-    authError(/is missing, and none was given/),
+    authError(/is missing, and neither GRANARY_MASTER_KEY nor/),
   );
 });
 

@@ -170,12 +170,12 @@ function findMasterKey({ files, ...options }: MasterKeyOptions): Pick<LoadedMast
   if (readCheck(files) !== undefined || files.holdsKeys())
     throw new EngineError(
       'AUT-E003',
-      `no master key: ${path} is missing, and none was given. The data cannot be opened without it`,
+      `no master key: ${path} is missing, and neither GRANARY_MASTER_KEY nor --master-key-file is set. Restore the file: no data can be read without it`,
     );
   const key = MasterKey.random();
   files.replace(MASTER_FILE, Buffer.from(key.toText()));
   options.warn?.(
-    `a master key was made in ${path}. Anyone with this key and the data can read everything: move the key elsewhere`,
+    `a master key was created in ${path}. Anyone with this key and the data can read everything: move the key elsewhere`,
   );
   return { key, source: 'created' };
 }
@@ -205,7 +205,7 @@ export function finishRotation(files: KeyFiles, next: MasterKey, ownFile: boolea
 export function wrongMasterKey(given: readonly string[], needed: readonly string[]): EngineError {
   return new EngineError(
     'AUT-E003',
-    `wrong master key: the stored keys are wrapped under ${needed.join(' and ')}, given was ${given.join(' and ')}`,
+    `wrong master key: the stored keys are wrapped under ${needed.join(' and ')}, but ${given.join(' and ')} was given`,
   );
 }
 

@@ -67,7 +67,10 @@ export class OpenMemories {
     if (record?.kind !== 'setting')
       throw new EngineError('STO-E001', `the settings record ${sequence} is missing in the log: restore a backup`);
     if (record.memory !== number)
-      throw new EngineError('STO-E001', `the state names setting record ${sequence} of memory ${record.memory} for it`);
+      throw new EngineError(
+        'STO-E001',
+        `the settings record ${sequence} belongs to memory ${record.memory}, not to memory ${number}: restore a backup`,
+      );
     return record;
   }
 

@@ -214,7 +214,7 @@ function refuse(turn: Turn, event: TurnEvent, nowMs: number): Refusal | undefine
   const pending = pendingCalls(turn);
   switch (event.kind) {
     case 'answered':
-      if (status !== 'running' || pending.length > 0) return state('the model is not asked now');
+      if (status !== 'running' || pending.length > 0) return state('the turn is not waiting for the model');
       return event.calls.length === 0 ? state('the model asked for no tool') : undefined;
     case 'resolved':
       return status === 'running' && pending.some(({ callId, by }) => callId === event.callId && by === 'host')
@@ -225,7 +225,7 @@ function refuse(turn: Turn, event: TurnEvent, nowMs: number): Refusal | undefine
       return isReady ? undefined : state('there is nothing to wait for');
     }
     case 'resumed':
-      if (status !== 'awaiting_client') return state('the turn does not await its client');
+      if (status !== 'awaiting_client') return state('the turn is not waiting for its client');
       if ((turn.expiresAtMs ?? 0) <= nowMs) return state('the turn has expired');
       return refuseOutputs(
         pendingCalls(turn, 'client').map(({ callId }) => callId),
@@ -234,11 +234,11 @@ function refuse(turn: Turn, event: TurnEvent, nowMs: number): Refusal | undefine
     case 'completed':
       return status === 'running' && pending.length === 0 ? undefined : state('calls are still pending');
     case 'failed':
-      return status === 'running' ? undefined : state('the turn does not run');
+      return status === 'running' ? undefined : state('the turn is not running');
     case 'cancelled':
       return undefined;
     case 'expired':
-      return status === 'awaiting_client' ? undefined : state('the turn does not await its client');
+      return status === 'awaiting_client' ? undefined : state('the turn is not waiting for its client');
     case 'interrupted':
       return status === 'running' && turn.server !== event.server ? undefined : state('the turn is not interrupted');
   }
@@ -249,9 +249,9 @@ function refuseOutputs(asked: readonly string[], answered: readonly string[]): R
   const open = new Set(asked);
   for (const callId of answered)
     if (!open.delete(callId))
-      return outputs(`${callId} is ${asked.includes(callId) ? 'answered twice' : 'not a pending call'}`);
+      return outputs(`the call ${callId} ${asked.includes(callId) ? 'has two outputs' : 'is not pending'}`);
   const [missing] = open;
-  return missing === undefined ? undefined : outputs(`${missing} is not answered`);
+  return missing === undefined ? undefined : outputs(`the call ${missing} has no output`);
 }
 
 function state(reason: string): Refusal {

@@ -11,8 +11,8 @@ import type { Group } from './group.ts';
 import type { PreparedGrain } from './prepare.ts';
 import { pseudonym } from './pseudonym.ts';
 
-const GONE = 'a known fact did not gain its new source: the source is gone';
-const TOO_MANY = `a known fact did not gain its new source: ${FURTHER_SOURCES_MAX} further sources of a fact are kept`;
+const GONE = 'the source of a known fact was not recorded, because the source was removed';
+const TOO_MANY = `the source of a known fact was not recorded: a fact has at most ${FURTHER_SOURCES_MAX} further sources`;
 
 /**
  * Records that the grain with the address `known` was extracted again, from the source of `prepared`. Returns a warning

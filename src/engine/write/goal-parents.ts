@@ -105,7 +105,7 @@ function standsAbove(
     const goal = group.tip(memory, named);
     if (goal === self.tip) return CIRCLE;
     if (seen.has(goal)) continue;
-    if (seen.size >= GOALS_ABOVE_MAX) return `stand below more than ${GOALS_ABOVE_MAX} goals`;
+    if (seen.size >= GOALS_ABOVE_MAX) return `would place the goal below more than ${GOALS_ABOVE_MAX} goals`;
     seen.add(goal);
     const above = group.read(memory, goal)?.grain;
     if (above !== undefined) waiting.push(...parentsOf(above));
@@ -113,8 +113,8 @@ function standsAbove(
   return undefined;
 }
 
-const CIRCLE = 'make the goal its own parent';
-const NO_GOAL = 'name a grain that is no goal';
+const CIRCLE = 'would make the goal its own parent';
+const NO_GOAL = 'names a grain that is not a goal';
 
 function parentsOf({ type, fields }: Goal): string[] {
   const parents = fields['parent_goals'];

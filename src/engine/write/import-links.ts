@@ -61,7 +61,7 @@ function successorOf(
     throw new EngineError('MEM-E002');
   }
   if (group.tip(memory, successor.ordinal) === old.ordinal)
-    throw new EngineError('VAL-E001', 'a version cannot follow itself');
+    throw new EngineError('VAL-E001', 'a grain cannot supersede itself');
   if (closesCircle(group, memory, old.ordinal, successor.ordinal))
     throw new EngineError('VAL-E001', '`parent_goals` would make the goal its own ancestor');
   return successor;
@@ -78,7 +78,10 @@ function stateOf(
   const rankOf = (name: VerificationState): number => VERIFICATION_STATES.indexOf(name);
   const known = group.store.status.verification(ordinal);
   if (rankOf(known) > rankOf(state))
-    throw new EngineError('MEM-E002', `this memory has the grain as ${known}, and keeps that`);
+    throw new EngineError(
+      'MEM-E002',
+      `the grain is ${known} in this memory, and an import cannot change it to ${state}`,
+    );
   return known === state ? undefined : state;
 }
 

@@ -19,7 +19,7 @@ function bind(fields: JsonObject, name: string, value: string | undefined): void
   const given = fields[name];
   const named = typeof given === 'string' ? toNfc(given) : given;
   if (named !== undefined && named !== null && named !== value)
-    throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`, {
+    throw new EngineError('AUT-E001', `this caller may only write grains with its own ${name}`, {
       details: [{ field: name, issue: 'outside the binding' }],
     });
   fields[name] = value;

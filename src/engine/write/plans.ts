@@ -90,7 +90,7 @@ export const importPlan: WritePlan<
       ['user_id', context.userId],
     ] as const)
       if (bound !== undefined && fields[name] !== bound)
-        throw new EngineError('AUT-E001', `this caller may only write ${name} of its own`);
+        throw new EngineError('AUT-E001', `this caller may only write grains with its own ${name}`);
     return { ...planAdd(group, opened, context, prepared, { event: 'memory.imported' }), grainType: type };
   },
 };

@@ -129,7 +129,7 @@ export function prepareBlob(
     if (fields === grain.fields || rules['pii.write_action'] !== 'redact')
       return assemble(memory, { grain, blob, address: addressOf(blob), warnings: piiWarnings, ...checked });
     const encoded = encodeGrain(grain.type, fields);
-    const warnings = ['personal data was taken out: the grain has another hash'];
+    const warnings = ['personal data was redacted: the stored grain has another hash than the imported one'];
     return assemble(memory, { grain: { ...grain, fields }, ...encoded, ...checked, warnings });
   } catch (error) {
     if (error instanceof GrainError) throw toEngineError(error, 'import');

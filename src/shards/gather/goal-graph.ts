@@ -96,7 +96,7 @@ export class GoalGraph {
         if (++this.#visited % GOALS_VISITED_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
         const named = this.#known.get(hash);
         meet(hash, named);
-        if (typed && isFirst && named?.isGoal === false) throw refused('name a grain that is no goal');
+        if (typed && isFirst && named?.isGoal === false) throw refused('names a grain that is not a goal');
         const chain = named?.chain ?? hash;
         if (seen.has(chain)) continue;
         seen.add(chain);
@@ -173,9 +173,9 @@ export function hashesIn(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((hash) => typeof hash === 'string') : [];
 }
 
-export const CIRCLE = 'make the goal its own parent';
+export const CIRCLE = 'would make the goal its own parent';
 
-const TOO_MANY = (): EngineError => refused(`stand below more than ${GOALS_ABOVE_MAX} goals`);
+const TOO_MANY = (): EngineError => refused(`would place the goal below more than ${GOALS_ABOVE_MAX} goals`);
 
 export function refused(issue: string): EngineError {
   return new EngineError('VAL-E001', `\`parent_goals\` ${issue}`, { details: [{ field: 'parent_goals', issue }] });

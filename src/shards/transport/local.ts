@@ -84,7 +84,11 @@ export class LocalShards implements ShardSet {
       answerSoon: queueMicrotask,
       send: (message) => queueMicrotask(() => this.#receive(message)),
       onBug: (error, id) => this.#broke(error, id),
-      onLost: (error) => options.log.error({ problem: describeBug(error) }, 'a call failed: it could not be carried'),
+      onLost: (error) =>
+        options.log.error(
+          { problem: describeBug(error) },
+          'a call failed: its request or its answer could not be passed on',
+        ),
       ran: () => this.#maintenance.batchRan(),
       onFault: options.faults === true ? failOnPurpose : undefined,
     });
@@ -226,7 +230,7 @@ export class LocalShards implements ShardSet {
     this.#client.fail(new EngineError('STO-E002', this.#reason), culprit);
     this.#options.log.error(
       { problem: describeBug(error) },
-      'an engine in the main thread met a bug: the server serves no shard until its process is started again',
+      'internal error of an engine in the main thread: the server serves no shard until it is restarted',
     );
     if (!wasClosed) this.#options.onBroken?.();
   }

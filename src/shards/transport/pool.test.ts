@@ -212,8 +212,8 @@ test('a worker that sends a broken message is ended and started again, and no ca
   const { pool, restarts, until, logged } = await setUp(t, { entry, workers: 1 });
   const pending = [0, 1].map((shard) => pool.caller(shard).call('statistics', CONTEXT, {}));
   for (const call of pending) await assert.rejects(call, retryable);
-  assert.ok(logged.includes('a message of the worker is broken: ending it'));
-  await until('worker ended, starting again', 1);
+  assert.ok(logged.includes('a worker sent a broken message and is being ended'));
+  await until('a worker ended and is being restarted', 1);
   restarts.pop()!.run();
   await until('worker serves', 2);
 });
@@ -229,7 +229,7 @@ test('a call whose answer cannot be encoded fails alone, and the log has it', as
   assert.ok(lost.status === 'rejected' && lost.reason instanceof EngineError && lost.reason.code === 'SYS-E001');
   assert.ok(kept.status === 'fulfilled');
   assert.deepEqual(kept.value.held, [true]);
-  assert.ok(logged.includes('a call failed, because its request or its answer could not be carried'));
+  assert.ok(logged.includes('a call failed: its request or its answer could not be passed between threads'));
   assert.deepEqual([pool.health()[0]!.state, restarts.length], ['serving', 0]);
 });
 

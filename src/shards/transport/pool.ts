@@ -248,7 +248,7 @@ class PoolWorker {
             this.client.receive(message);
           } catch (err) {
             // Nobody knows which calls the message answered, so all that are pending fail with the thread.
-            this.#options.log.error({ worker: this.#worker, err }, 'a message of the worker is broken: ending it');
+            this.#options.log.error({ worker: this.#worker, err }, 'a worker sent a broken message and is being ended');
             end ??= { error: new EngineError('STO-E002', 'the shard sent a broken message and is restarting') };
             this.client.refuse(end.error);
             void thread.destroy();
@@ -266,10 +266,13 @@ class PoolWorker {
           const { problem } = message;
           this.#options.log.error(
             { worker: this.#worker, problem },
-            'a call failed, because its request or its answer could not be carried',
+            'a call failed: its request or its answer could not be passed between threads',
           );
         } else {
-          this.#options.log.error({ worker: this.#worker, problem: message.problem }, 'worker met a bug and stops');
+          this.#options.log.error(
+            { worker: this.#worker, problem: message.problem },
+            'a worker stops after an internal error',
+          );
           end = {
             error: new EngineError('STO-E002', 'the shard met an internal error and is restarting'),
             culprit: message.id,
@@ -343,7 +346,10 @@ class PoolWorker {
     if (wasServing && performance.now() - this.#servingSinceMs > RESTART_FORGIVEN_MS) this.#deaths = 0;
     const delayMs = Math.min(RESTART_DELAY_MAX_MS, RESTART_DELAY_MIN_MS * 2 ** this.#deaths);
     this.#deaths = Math.min(this.#deaths + 1, 32);
-    this.#options.log.error({ worker: this.#worker, reason: error.message, delayMs }, 'worker ended, starting again');
+    this.#options.log.error(
+      { worker: this.#worker, reason: error.message, delayMs },
+      'a worker ended and is being restarted',
+    );
     this.#takeBackRestart = this.#delay(() => {
       this.#restarts++;
       // If this start fails, `#ended` schedules the next one.
@@ -362,7 +368,7 @@ class PoolWorker {
     void this.#thread?.destroy();
     if (await isSettledWithin(this.#life, THREAD_END_MS)) return;
     // The process cannot end by itself any more: who started it bounds its end.
-    this.#options.log.error({ worker: this.#worker }, 'the thread of a worker is stuck and does not end: left behind');
+    this.#options.log.error({ worker: this.#worker }, 'the thread of a worker is stuck and was abandoned');
   }
 }
 

@@ -87,7 +87,7 @@ function readOperands(
     case 'include':
     case 'exclude':
       if (node.has('value') && !Array.isArray(node.peek('value')))
-        throw new CalError('CAL-E020', `${node.at('value')} is no list`, { example: '["a", "b"]' });
+        throw new CalError('CAL-E020', `${node.at('value')} is not a list`, { example: '["a", "b"]' });
       return { field, op, values: readValues(node) };
     default:
       return { field, op, value: asValue(node.take('value'), node, 'value') };
@@ -282,7 +282,8 @@ export function readSections(node: JsonNode): Sections {
   for (const name of SECTIONS) {
     const text = inner.string(name);
     if (text === undefined) continue;
-    if (rawEnd(`${text}}`, 0) !== text.length) throw new CalError('CAL-E094', `${inner.at(name)}: braces do not pair`);
+    if (rawEnd(`${text}}`, 0) !== text.length)
+      throw new CalError('CAL-E094', `${inner.at(name)}: the braces are not balanced`);
     sections[name] = text;
   }
   inner.end();

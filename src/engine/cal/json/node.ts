@@ -114,7 +114,7 @@ export function asInteger(value: unknown, path: string): number {
 /** The number; -0 becomes 0. Throws E006 for an infinite number. */
 export function asNumber(value: unknown, path: string): number {
   if (typeof value !== 'number') throw refused(path, 'a number');
-  if (!Number.isFinite(value)) throw new CalError('CAL-E006', `${path} is no finite number`);
+  if (!Number.isFinite(value)) throw new CalError('CAL-E006', `${path} is not a finite number`);
   return value === 0 ? 0 : value;
 }
 

@@ -12,7 +12,8 @@ const HASH = /^sha256:([0-9a-f]{8,64})$/;
 /** A name that the caller chose. No reserved word. */
 export function asIdentifier(value: unknown, path: string): string {
   const text = asString(value, path);
-  if (!IDENTIFIER.test(text) || isReserved(text.toLowerCase())) throw refused(path, 'a name that is no reserved word');
+  if (!IDENTIFIER.test(text) || isReserved(text.toLowerCase()))
+    throw refused(path, 'a name other than a reserved word');
   return text;
 }
 

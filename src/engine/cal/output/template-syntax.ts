@@ -63,7 +63,8 @@ interface Reading {
 function readTag(tag: string, { open, into, at }: Reading): void {
   const sign = /^[#^/]/.exec(tag)?.[0];
   const name = tag.slice(sign?.length ?? 0).trim();
-  if (!/^[A-Za-z_][A-Za-z0-9_.]*$/.test(name)) throw badSyntax(`{{${tag.slice(0, 40)}}} is no variable or section`, at);
+  if (!/^[A-Za-z_][A-Za-z0-9_.]*$/.test(name))
+    throw badSyntax(`{{${tag.slice(0, 40)}}} is not a variable or a section`, at);
   const isEach = name === 'each';
   if (sign === undefined) into().push({ kind: 'variable', variable: known(name, at) });
   else if (sign === '/') {
@@ -84,7 +85,7 @@ function readTag(tag: string, { open, into, at }: Reading): void {
 
 function known(name: string, at: Span | undefined): Variable {
   if (isVariable(name)) return name;
-  throw new CalError('CAL-E090', `${name} is no template variable`, { at, validValues: VARIABLES });
+  throw new CalError('CAL-E090', `${name} is not a template variable`, { at, validValues: VARIABLES });
 }
 
 function badSyntax(message: string, at: Span | undefined): CalError {

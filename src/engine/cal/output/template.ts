@@ -77,7 +77,7 @@ function presetOf(name: string, at: Span | undefined): Preset {
   if (preset !== undefined) return PRESETS[preset];
   if (TEMPLATE_NAMES_RESERVED.has(name))
     throw new CalError('CAL-E086', `${name} has no sections to extend`, { at, validValues: Object.keys(PRESETS) });
-  throw new CalError('CAL-E087', `${name} is no preset`, { at, validValues: Object.keys(PRESETS) });
+  throw new CalError('CAL-E087', `${name} is not a preset`, { at, validValues: Object.keys(PRESETS) });
 }
 
 const BY_FORMAT: Readonly<Record<string, PresetName>> = { markdown: 'readable', sml: 'structured', text: 'compact' };

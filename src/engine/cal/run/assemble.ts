@@ -201,7 +201,7 @@ function* runSource({ from }: AssembleSource, run: Run): Running<Pick<Resolved, 
     if (bound?.kind === 'grains') return { grains: bound.grains, project: undefined, about: bound.about };
     throw new CalError('CAL-E020', `$${from.name} is not a set of grains`, { at: from.at });
   }
-  if (from.kind === 'recall') warnOfIdle(from.with, OF_ANSWER, 'write it behind the sources of ASSEMBLE', run);
+  if (from.kind === 'recall') warnOfIdle(from.with, OF_ANSWER, 'write it after the sources of ASSEMBLE', run);
   const outcome = yield* from.kind === 'recall' ? runRecall(from, run) : runSetOperation(from, run);
   checkTime(run);
   if (outcome.kind === 'grains')

@@ -127,7 +127,7 @@ function* detected(
 /** Options of the operands apply to the grains of the result. */
 function* runSet(operation: SetOperation, run: Run): Running<Answer> {
   const all = optionsOf(operation);
-  warnOfIdle(all, IDLE_IN_SETS, 'it says nothing in an operand', run);
+  warnOfIdle(all, IDLE_IN_SETS, 'it has no meaning in an operand', run);
   const options = all.filter(({ option }, i) => TOLD_OF_SETS.has(option) && !has(all.slice(0, i), option));
   const outcome = yield* detected(yield* runSetOperation(operation, run), options, undefined, run);
   return outcomeAnswer(outcome, { stages: operation.stages, with: options }, run);

@@ -82,7 +82,7 @@ function checkInJunction({ at }: FieldCondition, field: QueryField | DomainField
 function checkCondition(condition: FieldCondition, field: QueryField | DomainField, { scope, subquery }: Place): void {
   const { at } = condition;
   if (condition.op === 'is' && field.name !== 'relation')
-    throw new CalError('CAL-E002', `IS compares relations with categories, but ${field.name} is no relation`, {
+    throw new CalError('CAL-E002', `IS compares relations with categories, but ${field.name} is not a relation`, {
       at,
       expected: field.operators,
     });

@@ -122,7 +122,7 @@ export function checkAble(
   const field = resolveField(word, type);
   if (field[ability]) return field;
   const able = fieldsOf(type).filter((one) => one[ability]);
-  throw new CalError('CAL-E021', `${field.name} is no field to ${ABILITIES[ability]}`, {
+  throw new CalError('CAL-E021', `${field.name} is not a field to ${ABILITIES[ability]}`, {
     at: word.at,
     suggestion: `Use ${joined(able.map((one) => one.name))}.`,
     validValues: able.map((one) => one.name),

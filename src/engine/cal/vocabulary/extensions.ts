@@ -73,7 +73,7 @@ export class Extensions {
       return;
     }
     const { code, says, portable } = EXTENSIONS[name];
-    throw new CalError(code, `${says}: an extension, which this server refuses`, {
+    throw new CalError(code, `${says}: an extension, which this server refuses (--cal-strict)`, {
       at,
       suggestion: `For every engine: ${portable}.`,
     });

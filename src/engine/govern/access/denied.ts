@@ -7,7 +7,7 @@ export class AccessDenied extends EngineError {
   readonly object: { readonly memory: string } | { readonly namespace: string } | { readonly harness: string };
 
   constructor(relation: string, object: AccessDenied['object']) {
-    super('AUT-E001', `this needs the relation ${relation} to ${nameOf(object)}`, {
+    super('AUT-E001', `the caller needs the relation ${relation} to ${nameOf(object)}`, {
       details: [{ field: 'authorization', issue: relation }],
     });
     this.relation = relation;

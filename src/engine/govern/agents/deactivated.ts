@@ -6,7 +6,7 @@ export class AgentDeactivated extends EngineError {
   readonly agent: string;
 
   constructor(agent: string, field: 'authorization' | 'author_did') {
-    super('AGT-E003', `the agent ${agent} is deactivated: it writes nothing any more`, {
+    super('AGT-E003', `the agent ${agent} is deactivated and can no longer write`, {
       details: [{ field, issue: 'deactivated' }],
     });
     this.agent = agent;

@@ -65,7 +65,7 @@ function composedPresets(names: readonly PresetName[]): Rules {
 
 function joined(path: RulePath, a: PolicyValue, b: PolicyValue): PolicyValue {
   const value = RULES[path].kind.join(a, b);
-  if (value === undefined) throw refused('POL-E009', path, 'no value is permitted by all of them');
+  if (value === undefined) throw refused('POL-E009', path, 'has no value that all presets and overrides permit');
   return value;
 }
 
@@ -92,10 +92,10 @@ export function readOverrides(given: PolicyValue): Readonly<Partial<Record<RuleP
     else if (isObject(value) && RULE_PATHS.some((path) => path.startsWith(`${name}.`)))
       for (const [member, inner] of Object.entries(value)) {
         const path = `${name}.${member}`;
-        if (!isRulePath(path)) throw refused('POL-E009', path, 'is no rule');
+        if (!isRulePath(path)) throw refused('POL-E009', path, 'is not a rule');
         take(path, inner);
       }
-    else throw refused('POL-E009', name, 'is no rule');
+    else throw refused('POL-E009', name, 'is not a rule');
   }
   return read;
 }

@@ -63,7 +63,7 @@ export const exemption: Kind = ordered(
 const count = (value: PolicyValue): string | undefined =>
   value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= SECONDS_MAX)
     ? undefined
-    : 'is no positive integer or null';
+    : 'is not a positive integer or null';
 
 /** A time to live or a cap: smaller is stricter, null is none. */
 export const atMost: Kind = ordered((value) => (typeof value === 'number' ? -value : Number.NEGATIVE_INFINITY), count);
@@ -71,7 +71,7 @@ export const atMost: Kind = ordered((value) => (typeof value === 'number' ? -val
 export const atLeast: Kind = ordered((value) => (typeof value === 'number' ? value : 0), count);
 
 const texts = (value: PolicyValue): string | undefined => {
-  if (!Array.isArray(value)) return 'is no list of strings';
+  if (!Array.isArray(value)) return 'is not a list of strings';
   if (value.length > POLICY_LIST_MAX) return `holds more than ${POLICY_LIST_MAX}`;
   return value.every((item) => typeof item === 'string' && item !== '' && item.length <= POLICY_TEXT_CHARS_MAX)
     ? undefined
@@ -93,9 +93,7 @@ export function more(allowed?: readonly string[]): Kind {
   return {
     problem: (value) =>
       texts(value) ??
-      (allowed === undefined || covers(allowed, itemsOf(value))
-        ? undefined
-        : `holds others than ${allowed.join(', ')}`),
+      (allowed === undefined || covers(allowed, itemsOf(value)) ? undefined : `may only contain ${allowed.join(', ')}`),
     join: (a, b) => union(itemsOf(a), itemsOf(b)),
     direction: (from, to) => bySize(covers(itemsOf(to), itemsOf(from)), covers(itemsOf(from), itemsOf(to))),
   };
@@ -139,13 +137,13 @@ const entriesOf = (value: PolicyValue): readonly (readonly [string, PolicyValue]
 /** A limit for each name: smaller is stricter, and a name without an entry has no limit. */
 export const atMostByName: Kind = {
   problem: (value) => {
-    if (!isObject(value)) return 'is no object of integers';
+    if (!isObject(value)) return 'is not an object of integers';
     const entries = Object.entries(value);
     if (entries.length > POLICY_LIST_MAX) return `holds more than ${POLICY_LIST_MAX}`;
     const bad = entries.find(
       ([name, days]) => name.length > POLICY_TEXT_CHARS_MAX || days === null || count(days) !== undefined,
     );
-    return bad === undefined ? undefined : `${bad[0].slice(0, POLICY_TEXT_CHARS_MAX)} is no positive integer`;
+    return bad === undefined ? undefined : `${bad[0].slice(0, POLICY_TEXT_CHARS_MAX)} is not a positive integer`;
   },
   join: (a, b) => {
     const joined = new Map(entriesOf(a));
@@ -176,7 +174,7 @@ export function fact(problem: Kind['problem']): Kind {
 export const factBoolean: Kind = fact(isBoolean);
 export const factTexts: Kind = fact(texts);
 export const factObject: Kind = fact((value) => {
-  if (value !== null && !isObject(value)) return 'is no object or null';
+  if (value !== null && !isObject(value)) return 'is not an object or null';
   if (!isPlain(value, FACT_DEPTH_MAX))
     return `is nested deeper than ${FACT_DEPTH_MAX} or holds a number that is too large`;
   return canonicalJson(value).length > POLICY_FACT_CHARS_MAX ? 'is too large' : undefined;

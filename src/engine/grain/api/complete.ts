@@ -25,7 +25,7 @@ export function complete(draft: Draft): void {
   if (!isPresent(draft, 'namespace')) fields['namespace'] = NAMESPACE_DEFAULT;
   const { valid_from: from, valid_to: to } = fields;
   if (typeof from === 'number' && typeof to === 'number' && to < from)
-    draft.warnings.push('valid_to: lies before valid_from');
+    draft.warnings.push('valid_to: is before valid_from');
 }
 
 function completeType(draft: Draft): void {
@@ -95,7 +95,7 @@ function completeWorkflow(draft: Draft): void {
     return;
   }
   for (const name of ['nodes', 'edges', 'bindings', 'retries'])
-    if (fields[name] !== undefined) throw outOfRange(name, 'does not go with steps');
+    if (fields[name] !== undefined) throw outOfRange(name, 'cannot be combined with steps');
   demand(draft, 'trigger');
 }
 
@@ -130,7 +130,10 @@ function refuseOutcome({ fields }: Draft, phase: 'definition' | 'call'): void {
   if (fields['content'] === '') delete fields['content'];
   for (const name of FORBIDDEN[phase])
     if (fields[name] !== undefined)
-      throw outOfRange(name, phase === 'call' ? 'does not go with a pending action' : 'does not go with a definition');
+      throw outOfRange(
+        name,
+        phase === 'call' ? 'cannot be given for a pending action' : 'cannot be given for a definition',
+      );
 }
 
 function completeObservation(draft: Draft): void {

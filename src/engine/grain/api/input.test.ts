@@ -484,8 +484,8 @@ const REFUSALS: readonly (readonly [string, JsonObject, string, string, string])
   ['belief', { _elided: { confidence: `sha256:${A}` } }, 'VAL-E001', 'elided', '_elided'],
   ['belief', { _elided: { user_id: A } }, 'VAL-E001', 'commitment', '_elided'],
   ['workflow', { nodes: ['a', 'a'] }, 'VAL-E001', 'unique', 'nodes'],
-  ['workflow', { edges: [{ src: 'a', dst: 'z' }] }, 'VAL-E001', 'no node', 'edges'],
-  ['workflow', { bindings: { z: A } }, 'VAL-E001', 'no node', 'bindings'],
+  ['workflow', { edges: [{ src: 'a', dst: 'z' }] }, 'VAL-E001', 'unknown node', 'edges'],
+  ['workflow', { bindings: { z: A } }, 'VAL-E001', 'unknown node', 'bindings'],
   ['workflow', { bindings: { a: 'x' } }, 'VAL-E001', 'hash', 'bindings'],
   [
     'workflow',

@@ -81,7 +81,7 @@ function writeNumber(kind: Kind, value: number): void {
         return;
       }
       if (!Number.isFinite(value)) refuse('ERR_FLOAT_INVALID');
-      if (!Number.isInteger(value)) refuse('ERR_SCHEMA', 'a fraction where an integer stands');
+      if (!Number.isInteger(value)) refuse('ERR_SCHEMA', 'a fraction where an integer belongs');
       writeBigInteger(BigInt(value));
       return;
     default:

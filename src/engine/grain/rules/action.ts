@@ -63,7 +63,7 @@ export function checkAction(fields: ValueMap, present: (name: string) => boolean
   const phase = actionPhase(fields);
   const rules = rulesOf(phase);
   if (rules === undefined) {
-    note(CHECKS.range, 'action_phase', `is none of ${[...ACTION_PHASES].join(', ')}`);
+    note(CHECKS.range, 'action_phase', `is not one of ${[...ACTION_PHASES].join(', ')}`);
     return;
   }
   const codeOnly = phase === undefined && fields['execution_mode'] === 'code_exec';

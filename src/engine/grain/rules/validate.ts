@@ -142,7 +142,7 @@ function checkInteger(kind: Kind, value: Value, name: string): void {
 function checkIntegerRange(kind: Kind, value: number, name: string): void {
   if (kind.code === KIND.count && value < 0) note(CHECKS.range, name, 'is negative');
   else if (kind.code === KIND.byte && (value < 0 || value > 255)) note(CHECKS.range, name, 'is not between 0 and 255');
-  else if (kind.code === KIND.ms && !Number.isSafeInteger(value)) note(CHECKS.range, name, 'is no time');
+  else if (kind.code === KIND.ms && !Number.isSafeInteger(value)) note(CHECKS.range, name, 'is not a time');
 }
 
 function checkShape(shape: Shape, map: ValueMap, name: string, writing: boolean): void {
@@ -237,13 +237,13 @@ function checkCreatedAt(value: Value | undefined): void {
 function checkEvent(fields: ValueMap, present: (name: string) => boolean): void {
   const blocks = present('content_blocks');
   if (!present('content') && !blocks && !(present('subject') && present('relation') && present('object')))
-    note(CHECKS.schema, 'content', 'is missing, and so is what may stand in its place');
+    note(CHECKS.schema, 'content', 'is missing, and so are the fields that may replace it');
   if (fields['content'] === '' && !blocks) note(CHECKS.empty, 'content', 'is empty');
 }
 
 function checkWorkflow(fields: ValueMap, present: (name: string) => boolean, writing: boolean): void {
   const nodes = present('nodes');
-  if (nodes && present('steps')) note(CHECKS.schema, 'steps', 'stands beside nodes');
+  if (nodes && present('steps')) note(CHECKS.schema, 'steps', 'is given together with nodes');
   if (!nodes && !present('steps')) note(CHECKS.schema, 'nodes', 'is missing');
   if (!nodes && !present('trigger')) note(CHECKS.schema, 'trigger', 'is missing');
   if (writing) checkGraph(fields);

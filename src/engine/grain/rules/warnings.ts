@@ -105,7 +105,7 @@ function warnAboutObservation(fields: ValueMap, warnings: string[]): void {
   const hasScope = scope !== undefined && scope !== null;
   if (typeof observer === 'string') {
     if (COGNITIVE_WITH_MODEL.has(observer) && !hasModel) warnings.push('observer_model is missing for this observer');
-    if (observer === 'human' && hasModel) warnings.push('observer_model stands beside a human observer');
+    if (observer === 'human' && hasModel) warnings.push('observer_model is given for a human observer');
     if (COGNITIVE.has(observer) && mode === 'reflective' && !hasScope)
       warnings.push('observation_scope is missing for a reflective observation');
   }

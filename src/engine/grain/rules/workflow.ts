@@ -19,17 +19,17 @@ export function checkGraph(fields: ValueMap): void {
   if (known.size !== nodes.length) note(CHECKS.schema, 'nodes', 'are not unique');
   const retried = new Set(names(fields['retries']));
   for (const field of ['bindings', 'retries'] as const)
-    for (const name of names(fields[field])) if (!known.has(name)) note(CHECKS.schema, field, 'name no node');
+    for (const name of names(fields[field])) if (!known.has(name)) note(CHECKS.schema, field, 'has an unknown node');
   const edgesFrom = new Map<string, Edge[]>(nodes.map((node) => [node, []]));
   for (const edge of Array.isArray(fields['edges']) ? fields['edges'] : []) {
     const { src, dst, max_cycles: cycles } = mapOf(edge);
     if (typeof src !== 'string' || typeof dst !== 'string') continue;
     const to = canonicalText(dst);
     const from = edgesFrom.get(canonicalText(src));
-    if (from === undefined || !known.has(to)) note(CHECKS.schema, 'edges', 'name no node');
+    if (from === undefined || !known.has(to)) note(CHECKS.schema, 'edges', 'has an unknown node');
     else from.push({ to, bounded: (cycles !== undefined && cycles !== null) || retried.has(to) });
   }
-  if (hasUnboundedCircle(nodes, edgesFrom)) note(CHECKS.schema, 'edges', 'lead back without max_cycles or retries');
+  if (hasUnboundedCircle(nodes, edgesFrom)) note(CHECKS.schema, 'edges', 'form a cycle without max_cycles or retries');
 }
 
 /** True when a walk from the first node on (then from any it did not reach) meets an edge back that has no bound. */

@@ -78,7 +78,7 @@ export class SegmentSet {
 
   /** Other stored data of the segments is damaged: everything in the log must be published again. */
   distrust(problem: string): void {
-    this.problems.push(`everything is indexed again: ${problem}`);
+    this.problems.push(`the index is damaged, and everything is indexed again: ${problem}`);
     this.#goBackTo(0);
   }
 
@@ -89,7 +89,7 @@ export class SegmentSet {
       return value === undefined ? EMPTY_MANIFEST : decodeManifest(value);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      this.problems.push(`everything is indexed again: ${error.message}`);
+      this.problems.push(`the index is damaged, and everything is indexed again: ${error.message}`);
       const ids = readdirSync(this.#directory).map((name) => fileId(name) ?? 0);
       return { ...EMPTY_MANIFEST, nextFileId: Math.max(0, ...ids) + 1 };
     }
@@ -178,21 +178,24 @@ export class SegmentSet {
       const file = SegmentFile.open(path, id);
       if (file.first === first && file.last === last) return file;
       file.release();
-      problem = `${fileName(id)} holds another range than the manifest says`;
+      problem = `${fileName(id)} holds another range of records than the manifest says`;
     } catch (error) {
       if (error instanceof OutdatedSegment) {
         this.#outdated.push(path);
         return undefined;
       }
       if (this.#isCache && isNoFile(error) && !existsSync(path)) return undefined;
-      if (!(error instanceof CorruptBlock) && !isNoFile(error)) throw storageError(`segment ${fileName(id)}`, error);
-      problem = error instanceof CorruptBlock ? error.message : `${fileName(id)} is missing, or no file`;
+      if (!(error instanceof CorruptBlock) && !isNoFile(error))
+        throw storageError(`segment ${fileName(id)} cannot be opened`, error);
+      problem = error instanceof CorruptBlock ? error.message : `${fileName(id)} is missing, or is not a file`;
     }
     if (existsSync(path)) {
       renameSync(path, `${path}.bad`);
       syncDirectory(this.#directory);
     }
-    this.problems.push(`segment quarantined, sequences from ${first} on are indexed again: ${problem}`);
+    this.problems.push(
+      `a segment was quarantined, and records from sequence ${first} on are indexed again: ${problem}`,
+    );
     return undefined;
   }
 

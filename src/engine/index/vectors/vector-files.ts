@@ -86,7 +86,7 @@ export class VectorFiles {
       files.#cull();
     } catch (error) {
       files.close();
-      throw storageError(`vectors in ${directory}`, error);
+      throw storageError(`the vectors in ${directory} cannot be opened`, error);
     }
     for (const file of files.files) files.#index(file);
     files.#letGoAfter(lastOrdinal);
@@ -221,7 +221,7 @@ export class VectorFiles {
       this.#live.set(number, new LiveFile(VectorFile.open(path, number)));
     } catch (error) {
       if (!(error instanceof CorruptBlock)) throw error;
-      this.problem(`vectors quarantined, what they covered is embedded again: ${error.message}`);
+      this.problem(`a file of vectors was quarantined, and its grains are embedded again: ${error.message}`);
       renameSync(path, `${path}.bad`);
       syncDirectory(this.#directory);
     }

@@ -67,7 +67,7 @@ export class VectorUpkeep {
     try {
       return yield* work;
     } catch (error) {
-      throw isFileError(error) ? storageError('vectors', error) : error;
+      throw isFileError(error) ? storageError('the upkeep of vectors failed', error) : error;
     } finally {
       this.#isBusy = false;
     }
@@ -143,7 +143,7 @@ export class VectorUpkeep {
           const look = (ordinals: Uint32Array): string | undefined => {
             blocks += 1;
             const stray = ordinals.find((ordinal) => !isGrain(memory, ordinal));
-            return stray === undefined ? undefined : `a vector of ${stray}, which is no grain of the memory`;
+            return stray === undefined ? undefined : `a vector of ${stray}, which is not a grain of the memory`;
           };
           const problem = yield* this.#verifyEntry(placed, look);
           const where = `${file.name} memory ${memory}`;

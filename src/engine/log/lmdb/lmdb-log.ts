@@ -202,7 +202,7 @@ class LmdbEnvironmentLog extends LmdbReads implements LmdbLog {
     try {
       return this.#room.holds(bytes);
     } catch (error) {
-      throw storageError(`the free bytes around ${this.directory} cannot be read`, error);
+      throw storageError(`the free space for ${this.directory} cannot be read`, error);
     }
   }
 

@@ -48,7 +48,7 @@ export function checkStamp(found: LogStamp, wanted: LogStamp, directory: string)
   if (found.shards !== wanted.shards)
     throw new EngineError(
       'STO-E001',
-      `${directory} belongs to a data directory of ${found.shards} shards, not ${wanted.shards}; the number is fixed when it is created`,
+      `${directory} belongs to a data directory of ${found.shards} shards, not ${wanted.shards}; the number cannot change after its creation`,
     );
   if (found.shard !== wanted.shard)
     throw new EngineError('STO-E001', `${directory} is shard ${found.shard}, not shard ${wanted.shard}`);

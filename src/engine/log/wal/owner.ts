@@ -21,7 +21,7 @@ export function takeOwnership(directory: string): string {
       closeSync(descriptor);
     }
   } catch (error) {
-    throw storageError(`the write-ahead files in ${directory} cannot be taken`, error);
+    throw storageError(`the write-ahead files in ${directory} cannot be marked as in use`, error);
   }
   return mark.toString('hex');
 }

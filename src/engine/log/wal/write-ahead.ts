@@ -246,7 +246,7 @@ export class WriteAhead implements Journal {
     try {
       await this.#makeRoom(taken.reduce((sum, { append }) => sum + append.bytes, 0));
     } catch (error) {
-      return asEngineError(error, `the write-ahead file ${this.#current.path} takes no more appends`);
+      return asEngineError(error, `the write-ahead file ${this.#current.path} accepts no more appends`);
     }
     if (this.#poisoned !== undefined) return new EngineError('STO-E001', this.#poisoned);
     const file = this.#current;

@@ -44,7 +44,10 @@ export async function gatherCompliance(
   { runId }: { readonly runId: string },
 ): Promise<PartitionEvidence> {
   if (caller.namespace !== undefined || caller.userId !== undefined)
-    throw new EngineError('AUT-E001', 'compliance concerns the whole memory, and this caller sees a part of it');
+    throw new EngineError(
+      'AUT-E001',
+      'compliance checks cover the whole memory, but this call is bound to a namespace or a user',
+    );
   // The caller may run the checks, so they measure all of the memory.
   const context: CallContext = { ...caller, owns: true };
   const { store, queue } = services;

@@ -190,5 +190,5 @@ function* expiredIn(store: Store, memory: Memory, only: string | undefined): Sli
 
 function refuseBound(context: CallContext): void {
   if (isBound(context))
-    throw new EngineError('AUT-E001', 'retention concerns the whole memory, and this caller sees a part of it');
+    throw new EngineError('AUT-E001', 'retention covers the whole memory, but this caller may see only a part of it');
 }

@@ -57,13 +57,13 @@ function planOf(question: string, max: number): ChainPlan {
     const shown = hops.map(({ query }) => `"${query.replaceAll(BOUND, '…')}"`).join(', then ');
     return {
       steps: hops,
-      reasoning: `Read as ${hops.length} hops, each about what the one before finds: ${shown}.`,
+      reasoning: `Read as ${hops.length} hops, each about what the one before it finds: ${shown}.`,
       ...notAsked(allHops.length - hops.length, limit),
     };
   }
   const split = splitQuery(text, limit);
   if (split === undefined)
-    return { steps: [{ query: text, binds: false }], reasoning: 'Asked as it stands: no rule takes it apart.' };
+    return { steps: [{ query: text, binds: false }], reasoning: 'Asked unchanged: no rule splits it into parts.' };
   const shown = split.parts.map((part) => `"${part}"`).join(', ');
   return {
     steps: split.parts.map((query) => ({ query, binds: false })),

@@ -104,7 +104,7 @@ function refusalOf(
     case 'block':
       return refusal('POL-E005', categories, 'is blocked by the policy');
     case 'require_consent':
-      if (userId === undefined) return refusal('POL-E005', categories, 'needs consent, and no user_id says whose');
+      if (userId === undefined) return refusal('POL-E005', categories, 'needs consent, but the grain has no user_id');
       return granted(purpose) ? undefined : refusal('POL-E002', categories, `needs consent to "${purpose}"`);
     default:
       return unreachable(action);
@@ -116,7 +116,7 @@ function matchedRefusal(findings: readonly FieldFinding[]): EngineError | undefi
   const matched = findings.filter((finding) => finding.matched);
   const [first] = matched;
   if (first === undefined) return undefined;
-  const issue = 'cannot be redacted where it stands, as grains are matched by it';
+  const issue = 'cannot be redacted in this field, because grains are matched by it';
   return new EngineError('POL-E005', `personal data (${sorted(matched).join(', ')}) in \`${first.field}\` ${issue}`, {
     details: [...new Set(matched.map(({ field }) => field))].map((field) => ({ field, issue })),
   });
@@ -130,7 +130,7 @@ function sensitiveRefusal(
   if (!sensitiveSeparate) return undefined;
   const sensitive = sorted(stored).filter((category) => SENSITIVE_CATEGORIES.includes(category));
   if (sensitive.length === 0) return undefined;
-  if (userId === undefined) return refusal('POL-E005', sensitive, 'needs consent, and no user_id says whose');
+  if (userId === undefined) return refusal('POL-E005', sensitive, 'needs consent, but the grain has no user_id');
   return granted('sensitive') ? undefined : refusal('POL-E002', sensitive, 'needs consent to "sensitive"');
 }
 
