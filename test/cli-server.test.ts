@@ -356,7 +356,7 @@ test('providers are set with a key from the environment or standard input, teste
   assert.deepEqual((assignments as Record<string, unknown>)['hyde'], { provider: 'own', model: 'chatty' });
   assert.match((await granary(here('models', 'roles'))).stdout, /hyde\s+own\s+chatty/);
   const used = await granary(here('providers', 'remove', 'own'));
-  assert.match(used.stderr, /^granary: LLM-E004: the provider own has the model of hyde/);
+  assert.match(used.stderr, /^granary: LLM-E004: the provider own has the model of the role hyde/);
   await granaryJson(here('models', 'assign', 'hyde', 'none'));
   await granaryJson([...set, '--off']);
   const off = await granary(here('providers', 'test', 'own'));

@@ -123,7 +123,7 @@ const WAYS: Readonly<Record<string, Way>> = {
       await http.post(`${M}/batch-add`, { grains });
       return said(await http.post(`${M}/sessions/s1/consolidate`, { use_model: true, dry_run: true }));
     },
-    told: /the model decided nothing: POL-E007/,
+    told: /the model did not decide: POL-E007/,
   },
   'a chat': {
     isOf: ({ endpoint, body }) => endpoint === 'chat' && said(body).includes('You are an assistant with a memory'),

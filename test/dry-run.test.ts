@@ -85,7 +85,7 @@ for (const partitions of [1, 2])
           not_found: [],
           status: 'dry_run',
           warnings: [
-            'dry run: nothing was done; would go: 3 belief, created 2023-11-14T22:13:20.000Z to 2023-11-14T22:15:20.000Z',
+            'dry run: nothing was done; would be removed: 3 belief, created 2023-11-14T22:13:20.000Z to 2023-11-14T22:15:20.000Z',
           ],
         },
       );
@@ -126,10 +126,10 @@ for (const partitions of [1, 2])
       const client = shared.grpc.with({ 'x-memory-id': id, ...DRY });
       const noted = (trailers: { get(name: string): unknown[] }) => decodeURI(String(trailers.get('x-warnings')[0]));
       const forgotten = await client.ask('Forget', { hash: hashes[3] });
-      assert.match(noted(forgotten.trailers), /dry run: nothing was done; would go: 1 event/);
+      assert.match(noted(forgotten.trailers), /dry run: nothing was done; would be removed: 1 event/);
       const user = await client.ask('ForgetUser', { user_id: 'u1' });
       assert.deepEqual([user.message.count, user.message.key_fingerprint], [3, '']);
-      assert.match(noted(user.trailers), /would go: 2 belief, 1 event/);
+      assert.match(noted(user.trailers), /would be removed: 2 belief, 1 event/);
       await assert.rejects(client.ask('RestrictProcessing', { user_id: 'u1' }), { code: 'VAL-E001' });
       assert.equal((await at('GET', '/grains')).body.total, 4);
     });

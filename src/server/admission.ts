@@ -70,7 +70,10 @@ export class Admission {
     headers['x-ratelimit-reset'] = String(allowance.resetSeconds);
     if (allowance.granted) return;
     headers['retry-after'] = String(allowance.retryAfterSeconds);
-    throw new EngineError('LIM-E001', 'rate limit exceeded');
+    throw new EngineError(
+      'LIM-E001',
+      `more than ${allowance.limit} requests a minute: try again in ${allowance.retryAfterSeconds} s`,
+    );
   }
 
   /** A bound key learns nothing about other memories, not even whether they exist. */

@@ -44,17 +44,17 @@ test('a disk error is described, logged once, and cleared when it is over', asyn
     fails = code;
     await watch.look();
     await watch.look();
-    assert.deepEqual(watch.reasons, [`${dataDirectory} takes no writes: ${words}`]);
+    assert.deepEqual(watch.reasons, [`${dataDirectory} accepts no writes: ${words}`]);
   }
   fails = undefined;
   await watch.look();
   assert.deepEqual(watch.reasons, []);
   assert.deepEqual(said, [
-    'a disk takes no writes the disk is full',
-    'a disk takes no writes the quota is used up',
-    'a disk takes no writes the file system is read-only',
-    'a disk takes no writes EIO: words of the system',
-    'the disk takes writes again',
+    'a disk accepts no writes the disk is full',
+    'a disk accepts no writes the quota is used up',
+    'a disk accepts no writes the file system is read-only',
+    'a disk accepts no writes EIO: words of the system',
+    'the disk accepts writes again',
   ]);
 });
 

@@ -84,7 +84,7 @@ export class DiskWatch {
 
   /** The problems found by the last probe: callers do not wait for a disk. */
   get reasons(): readonly string[] {
-    const reasons = [...this.#refusing].map(([folder, reason]) => `${folder} takes no writes: ${reason}`);
+    const reasons = [...this.#refusing].map(([folder, reason]) => `${folder} accepts no writes: ${reason}`);
     const lateMs = this.#looking === undefined ? 0 : this.#nowMs() - this.#looking.sinceMs;
     if (lateMs >= DISK_LATE_MS)
       reasons.push(
@@ -111,9 +111,9 @@ export class DiskWatch {
       if (reason !== undefined) found.set(folder, reason);
     }
     for (const [folder, reason] of found)
-      if (this.#refusing.get(folder) !== reason) this.#parts.log.warn({ folder, reason }, 'a disk takes no writes');
+      if (this.#refusing.get(folder) !== reason) this.#parts.log.warn({ folder, reason }, 'a disk accepts no writes');
     for (const folder of this.#refusing.keys())
-      if (!found.has(folder)) this.#parts.log.info({ folder }, 'the disk takes writes again');
+      if (!found.has(folder)) this.#parts.log.info({ folder }, 'the disk accepts writes again');
     this.#refusing = found;
     this.#room = await roomOf(this.#parts.dataDirectory);
   }

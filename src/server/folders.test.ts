@@ -5,7 +5,7 @@ import { EngineError } from '../engine/base/errors.ts';
 import { errorWithoutFolders, withoutFolders } from './folders.ts';
 
 for (const [told, shown] of [
-  ['/srv/acme data/one takes no writes: the disk is full', 'the data directory takes no writes: the disk is full'],
+  ['/srv/acme data/one accepts no writes: the disk is full', 'the data directory accepts no writes: the disk is full'],
   [
     'writes are refused: a write to /srv/acme data/one/shard-0/log failed: EIO',
     'writes are refused: a write to shard-0/log failed: EIO',

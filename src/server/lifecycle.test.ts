@@ -21,7 +21,7 @@ test('parts close in reverse order, and one that waits for something that is awa
   lifecycle.bound(10);
   await lifecycle.close();
   assert.deepEqual(closed, ['last', 'bounded', 'first']);
-  assert.match(lines.join(), /hanging did not close in 10 ms: left behind/);
+  assert.match(lines.join(), /hanging did not close within 10 ms: abandoned/);
   assert.match(lines.join(), /failing did not close/);
 });
 

@@ -68,7 +68,7 @@ export class Lifecycle {
         const closing = Promise.resolve(last.close());
         if (this.#partMs === undefined || last.isBounded) await closing;
         else if (!(await isSettledWithin(closing, this.#partMs))) {
-          this.#log.warn(`${last.what} did not close in ${this.#partMs} ms: left behind`);
+          this.#log.warn(`${last.what} did not close within ${this.#partMs} ms: abandoned`);
           // The others wait for the same.
           this.#partMs = Math.min(this.#partMs, LATER_PART_MS);
         }

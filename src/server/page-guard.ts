@@ -52,7 +52,7 @@ export class PageGuard {
     }
     const site = asking.header('sec-fetch-site');
     if (site === undefined || site === 'same-origin' || site === 'none' || isLink(asking)) return;
-    throw this.#refusal('does not answer pages of other sites', '--cors-origins and its Origin');
+    throw this.#refusal('does not answer pages of other sites', '--cors-origins with their origin');
   }
 
   #allows(origin: string): boolean {

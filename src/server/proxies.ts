@@ -22,7 +22,7 @@ export class TrustedProxies {
       if (!addNetwork(this.#networks, one))
         throw new EngineError(
           'VAL-E001',
-          `--trusted-proxies: ${JSON.stringify(one)} is no address or network, such as 10.1.0.7 or 10.1.0.0/16`,
+          `--trusted-proxies: ${JSON.stringify(one)} is not an address or a network, such as 10.1.0.7 or 10.1.0.0/16`,
         );
     this.#isEmpty = trusted.length === 0;
   }

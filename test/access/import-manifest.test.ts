@@ -116,7 +116,7 @@ for (const partitions of [1, 3])
       );
       assert.deepEqual([attack.imported, attack.errors[0].code], [2, 'AUT-E001']);
       assert.deepEqual(await place.linksOf(victim), [undefined, undefined]);
-      assert.match(attack.warnings.join('\n'), new RegExp(`${victim} does not count`));
+      assert.match(attack.warnings.join('\n'), new RegExp(`${victim} was ignored`));
       assert.deepEqual(await place.corrections(), []);
 
       const answers: string[] = [];
@@ -125,7 +125,7 @@ for (const partitions of [1, 3])
         answers.push(JSON.stringify(answer).replaceAll(outside, 'H'));
       }
       assert.equal(answers[0], answers[1]);
-      assert.match(answers[0]!, /does not count: MEM-E001/);
+      assert.match(answers[0]!, /was ignored: MEM-E001/);
       assert.deepEqual(await place.linksOf(b), [undefined, undefined]);
     });
 
@@ -161,7 +161,7 @@ for (const partitions of [1, 3])
       const refused = await place.upload(blobs, claims);
       const warnings: readonly string[] = refused.warnings;
       const codeFor = (hash: string) =>
-        warnings.find((warning) => warning.includes(`${hash} does not`))?.match(/[A-Z]{3}-E\d{3}/)?.[0];
+        warnings.find((warning) => warning.includes(`${hash} was ignored`))?.match(/[A-Z]{3}-E\d{3}/)?.[0];
       assert.deepEqual([codeFor(locked), codeFor(soft), codeFor(frozen)], ['POL-E004', 'POL-E004', 'MEM-E001']);
       assert.deepEqual(
         refused.errors.map(({ code }: { code: string }) => code),

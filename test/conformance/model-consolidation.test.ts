@@ -83,7 +83,7 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
       answer = { status: 400 };
       const failed = await merges({ use_model: true });
       assert.equal(failed.merged, 0);
-      assert.match(failed.warnings.join(), /the model decided nothing: LLM-E002/);
+      assert.match(failed.warnings.join(), /the model did not decide: LLM-E002/);
       answer = { object: { same: [] } };
       const none = await merges({ use_model: true });
       assert.equal(none.merged, 0);

@@ -170,7 +170,10 @@ export class Authenticator {
     if (!(error instanceof EngineError) || error.code !== 'AUT-E004') return error;
     this.#failed += 1;
     if (this.#failures.take(remoteAddress).granted) return error;
-    return new EngineError('LIM-E001', 'too many failed authentications from this address');
+    return new EngineError(
+      'LIM-E001',
+      'too many failed authentications from this address: check the key, and try again in a minute',
+    );
   }
 
   /** Counts failed authentications that another node has seen. */

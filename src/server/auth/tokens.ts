@@ -138,12 +138,12 @@ function refusalOf(error: unknown): unknown {
 function claimName(claim: string): string {
   switch (claim) {
     case 'iss':
-      return 'iss names another issuer';
+      return 'iss is absent or names another issuer';
     case 'aud':
-      return 'aud names another audience';
+      return 'aud is absent or names another audience';
     case 'nbf':
     case 'iat':
-      return `${claim} is absent or lies in the future`;
+      return `${claim} is absent or in the future`;
     case 'exp':
     case 'sub':
       return `${claim} is absent or invalid`;

@@ -117,7 +117,7 @@ export class Keys {
         throw new EngineError('LIM-E002', `the deployment has its maximum of ${API_KEYS_MAX} API keys`);
       // The memory may have been deleted since it was looked up.
       if (wanted.memoryId !== undefined && !isThere(this.#store.get('memory', wanted.memoryId)))
-        throw new EngineError('MEM-E003', 'memory instance not found');
+        throw new EngineError('MEM-E003', `there is no memory ${JSON.stringify(wanted.memoryId)}`);
       const record = recordOf(randomId('key'), raw, wanted, this.#clock.nowMs());
       change.put('key', record);
       first.keep(change, record.keyId);

@@ -24,6 +24,8 @@ export const DEFAULT_MEMORY = 'default';
 /** Memories attached to the shards at once; each partition adds a call. */
 const ATTACH_ROUND = 250;
 const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+const ID_CHARS_MAX = 63;
+const ID_FORM = `must have 1 to ${ID_CHARS_MAX} letters, digits, dots, hyphens and underscores, the first a letter or a digit`;
 
 export interface NewMemory {
   readonly id?: string | undefined;
@@ -131,7 +133,8 @@ export class Memories {
   /** The memory, or throws MEM-E003. */
   get(id: string): MemoryRecord {
     const found = this.find(id);
-    if (found === undefined) throw new EngineError('MEM-E003', 'memory instance not found');
+    if (found === undefined)
+      throw new EngineError('MEM-E003', `there is no memory ${JSON.stringify(id.slice(0, ID_CHARS_MAX))}`);
     return found;
   }
 
@@ -178,8 +181,7 @@ export class Memories {
     wanted: NewMemory,
     by: { readonly actor: string; readonly requestId: string; readonly first?: FirstChange },
   ): Promise<MemoryRecord> {
-    if (wanted.id !== undefined && !ID_PATTERN.test(wanted.id))
-      throw badOption('id', `must match ${ID_PATTERN.source}`);
+    if (wanted.id !== undefined && !ID_PATTERN.test(wanted.id)) throw badOption('id', ID_FORM);
     const partitions = wanted.partitions ?? 1;
     if (partitions < 1 || partitions > this.#shards.shardCount)
       throw badOption('partitions', `must be from 1 to ${this.#shards.shardCount}`);
@@ -320,7 +322,7 @@ export class Memories {
     const { keyFingerprint } = await this.#shards.call('dropMemory', contextOf(memory, by), { check: true });
     // With lost keys the policy is unreadable too, so the last recorded one counts.
     if (keyFingerprint !== '' && isHeld(memory))
-      throw new EngineError('POL-E003', 'a legal hold keeps all data of this memory');
+      throw new EngineError('POL-E003', 'a legal hold of the policy forbids deleting this memory');
     await this.#store.commit((change) => {
       if (this.find(memory.id)?.number !== memory.number) throw new EngineError('MEM-E003');
       change.put('memory', { ...memory, deleting: true });

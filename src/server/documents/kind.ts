@@ -100,7 +100,7 @@ const PAGE = /^(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!doctype
 export function kindOfText(text: string, fileName: string): DocumentKind {
   const named = claimed(fileName);
   if (named !== undefined && BINARY.has(named))
-    throw unreadable(`the document is named ${extname(fileName)}, but its content is not`);
+    throw unreadable(`the document is named ${extname(fileName)}, but its content has another format`);
   if (named === 'eml') return 'eml';
   const head = text.slice(0, LOOKED_AT_CHARS).trimStart();
   if (named === 'markdown' || named === 'csv') return named;

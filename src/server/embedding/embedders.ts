@@ -263,12 +263,15 @@ export class Embedders {
           slot.opened = { ...opened, embedder: cachedQueries(opened.embedder) };
           delete slot.reason;
           if (opened.fallback !== undefined)
-            this.#log.warn({ reason: opened.fallback, embedder: opened.embedder.name }, `${name} cannot be used`);
+            this.#log.warn(
+              { reason: opened.fallback },
+              `the ${name} embedder cannot be used: ${opened.embedder.name} replaces it`,
+            );
         },
         (error: unknown) => {
           slot.reason = error instanceof Error ? error.message : String(error);
           slot.failedMs = this.#nowMs();
-          this.#log.warn({ err: error }, `the ${name} embedder cannot be opened: recall finds words alone`);
+          this.#log.warn({ err: error }, `the ${name} embedder cannot be opened: recall finds by words alone`);
         },
       )
       .finally(() => {

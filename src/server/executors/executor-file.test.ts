@@ -23,9 +23,9 @@ test('an executor has a program, its arguments and its bounds', () => {
 const WRONG: readonly (readonly [about: string, file: unknown, issue: RegExp])[] = [
   ['no object', [], /object of executors/],
   ['a name with a slash', { 'a/b': { command: ['/bin/true'] } }, /a name has/],
-  ['a shell line', { a: { command: '/bin/true; rm -rf /' } }, /must be a list of texts/],
+  ['a shell line', { a: { command: '/bin/true; rm -rf /' } }, /must be a list of strings/],
   ['a program to be looked up', { a: { command: ['true'] } }, /absolute path/],
-  ['no command', { a: {} }, /must be a list of texts/],
+  ['no command', { a: {} }, /must be a list of strings/],
   ['an unknown member', { a: { command: ['/bin/true'], shell: true } }, /unknown member shell/],
   ['a number in the environment', { a: { command: ['/bin/true'], env: { A: 1 } } }, /`env`/],
   ['a time that is too long', { a: { command: ['/bin/true'], timeout_ms: 1e9 } }, /`timeout_ms`/],

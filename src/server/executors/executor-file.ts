@@ -52,7 +52,7 @@ export function readExecutors(file: string | undefined): Executors {
 
 /** The executors of a parsed file: an object of them, by name. */
 export function executorsOf(parsed: unknown): Executors {
-  if (!isMembers(parsed)) throw bad('must hold an object of executors by name');
+  if (!isMembers(parsed)) throw bad('must contain an object of executors by name');
   const entries = Object.entries(parsed);
   if (entries.length > EXECUTORS_MAX) throw bad(`names more than ${EXECUTORS_MAX} executors`);
   return new Map(entries.map(([name, given]) => [name, executorOf(name, given)]));
@@ -66,11 +66,11 @@ function executorOf(name: string, given: unknown): HostExecutor {
     if (!MEMBERS.includes(member)) throw wrong(`has the unknown member ${member}; it may have ${MEMBERS.join(', ')}`);
   const { command, env = {}, directory } = given;
   if (!isTexts(command) || command.length === 0)
-    throw wrong('`command` must be a list of texts: program and arguments');
+    throw wrong('`command` must be a list of strings: the program and its arguments');
   const [program = '', ...args] = command;
   if (!isAbsolute(program)) throw wrong('`command` must begin with the absolute path of a program');
   if (!isMembers(env) || !Object.entries(env).every(([key, value]) => VARIABLE.test(key) && typeof value === 'string'))
-    throw wrong('`env` must be an object of texts by variable');
+    throw wrong('`env` must be an object of strings by variable');
   if (directory !== undefined && (typeof directory !== 'string' || !isAbsolute(directory)))
     throw wrong('`directory` must be an absolute path');
   return {

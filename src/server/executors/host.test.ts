@@ -73,7 +73,7 @@ describe('a named executor', () => {
 
   test('that does not end in time is ended', async () => {
     const outcome = await runs(script('setInterval(() => {}, 1000)', { timeoutMs: 50 }));
-    assert.deepEqual(outcome, { ok: false, cause: 'timeout', reason: 'the tool did not end within 0.05 seconds' });
+    assert.deepEqual(outcome, { ok: false, cause: 'timeout', reason: 'the tool did not finish within 0.05 seconds' });
   });
 });
 

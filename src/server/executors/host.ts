@@ -50,8 +50,8 @@ export class HostExecutors {
         killGroup(child);
       };
       const onLate = (): void =>
-        end(failure('timeout', `the tool did not end within ${executor.timeoutMs / 1000} seconds`));
-      const onAbort = (): void => end(failure('unknown', 'the turn ended before the tool did'));
+        end(failure('timeout', `the tool did not finish within ${executor.timeoutMs / 1000} seconds`));
+      const onAbort = (): void => end(failure('unknown', 'the turn ended before the tool finished'));
       late.addEventListener('abort', onLate, { once: true });
       signal.addEventListener('abort', onAbort, { once: true });
       child.stdout.on('data', (chunk: Buffer) => {

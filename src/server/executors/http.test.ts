@@ -79,6 +79,6 @@ describe('a tool at a URL', () => {
     const calling = call('/hang', new HttpTools(HERE), aborting.signal);
     aborting.abort();
     const outcome = await calling;
-    assert.equal(outcome.ok ? '' : outcome.reason, 'the turn ended before the tool did');
+    assert.equal(outcome.ok ? '' : outcome.reason, 'the turn ended before the tool finished');
   });
 });

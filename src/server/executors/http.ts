@@ -50,7 +50,7 @@ export class HttpTools {
       }
       return { ok: true, output: outputOf(Buffer.concat(chunks)) };
     } catch (error) {
-      if (signal.aborted) return failure('unknown', 'the turn ended before the tool did');
+      if (signal.aborted) return failure('unknown', 'the turn ended before the tool finished');
       if (late.aborted) return failure('timeout', `the tool did not answer within ${TOOL_CALL_MS / 1000} seconds`);
       return failure('executor_error', refusalOf(error)?.message ?? 'the connection to the tool failed');
     }

@@ -69,7 +69,7 @@ export class MessageReader {
     const { bytes, start } = this;
     if (this.heldBytes < PREFIX_BYTES) return undefined;
     const flag = bytes[start]!;
-    if (flag > 1) throw new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E002', `${flag} is no flag of a message`);
+    if (flag > 1) throw new ProtocolError(GRPC_STATUS.INTERNAL, 'VAL-E002', `${flag} is not a valid flag of a message`);
     const length = bytes.readUInt32BE(start + 1);
     if (length > this.bytesMax) throw tooLong(this.bytesMax);
     const end = start + PREFIX_BYTES + length;

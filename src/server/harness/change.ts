@@ -85,9 +85,13 @@ export function checkToolNames(names: readonly string[]): void {
   for (const name of distinct) {
     const other = known.get(modelName(name));
     if (other !== undefined)
-      throw new EngineError('VAL-E001', `models would know ${other} and ${name} by one name, ${modelName(name)}`, {
-        details: [{ field: 'tool_name', issue: 'too much like another' }],
-      });
+      throw new EngineError(
+        'VAL-E001',
+        `models would see ${other} and ${name} under the same name, ${modelName(name)}: rename one`,
+        {
+          details: [{ field: 'tool_name', issue: 'the same name for models as another tool' }],
+        },
+      );
     known.set(modelName(name), name);
   }
 }

@@ -24,7 +24,8 @@ export async function checkLocation(
     case 'client':
       return;
     case 'builtin':
-      if (!BUILTIN_TOOLS.some((name) => name === rest)) throw bad(`builtin:// is one of ${BUILTIN_TOOLS.join(', ')}`);
+      if (!BUILTIN_TOOLS.some((name) => name === rest))
+        throw bad(`must have one of ${BUILTIN_TOOLS.join(', ')} after builtin://`);
       return;
     case 'http':
     case 'https':

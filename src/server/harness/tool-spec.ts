@@ -82,7 +82,7 @@ function checkName(name: string): void {
  */
 function checkSchema(name: string, schema: JsonObject): void {
   const malformed = malformedAt(schema, name);
-  if (malformed !== undefined) throw bad(name, `${malformed} does not have the form that its keyword asks for`);
+  if (malformed !== undefined) throw bad(name, `has a value of the wrong form for its keyword at ${malformed}`);
   checkPatterns(schema, name, name);
 }
 

@@ -186,7 +186,10 @@ test('twenty dead letters in a row pause the hook, and a delivery between them s
   await settle();
   assert.equal(sent.length, 35);
   assert.equal(changes.at(-1), 'paused');
-  assert.match(courier.state.pausedReason ?? '', /^20 events in a row could not be delivered, .*404$/);
+  assert.match(
+    courier.state.pausedReason ?? '',
+    /^20 events in a row could not be delivered; the last failure: .*404$/,
+  );
   courier.ring();
   await settle();
   assert.equal(sent.length, 35, 'nothing is sent while it is paused');

@@ -246,7 +246,7 @@ export class Deliveries {
       await this.#parts.shards.call('note', { memory, actor: SYSTEM_ACTOR, requestId: id }, { event, details });
     } catch (error) {
       // A memory that is gone has no trail.
-      this.#parts.log.debug({ err: error, hook: id }, `${event} is not in the trail`);
+      this.#parts.log.debug({ err: error, hook: id }, `cannot write ${event} to the audit trail`);
     }
   }
 }

@@ -64,7 +64,7 @@ export class Hooks {
     const hook = await this.#control.commit((change) => {
       const there = this.#control.get('memory', memory.id);
       if (there === undefined || there.deleting === true || there.number !== memory.number)
-        throw new EngineError('MEM-E003', 'memory instance not found');
+        throw new EngineError('MEM-E003', 'the memory was deleted');
       if (this.of(memory).length >= HOOKS_PER_MEMORY_MAX)
         throw new EngineError('HOK-E004', `a memory has at most ${HOOKS_PER_MEMORY_MAX} hooks`);
       const record: HookRecord = {

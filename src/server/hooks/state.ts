@@ -53,7 +53,7 @@ export function givenUp(state: HookStateRecord, event: Carried, reason: string, 
     pausedReason:
       deadInRow < HOOK_DEAD_IN_ROW_MAX
         ? rest.pausedReason
-        : `${deadInRow} events in a row could not be delivered, the last one because ${reason}`,
+        : `${deadInRow} events in a row could not be delivered; the last failure: ${reason}`,
   });
 }
 

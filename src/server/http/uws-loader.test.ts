@@ -100,7 +100,10 @@ test('without a folder for the patched copy there is a reason for each', {
   copyFileSync(join(FOLDER, OWN), join(root, OWN));
   writeFileSync(join(root, 'file'), '');
   const reason = loads(root, [join(root, 'missing'), join(root, 'file')]);
-  assert.match(reason, /^uWebSockets\.js does not load: no folder takes the patched copy \(.*ENOENT.*; .*ENOTDIR.*\)$/);
+  assert.match(
+    reason,
+    /^uWebSockets\.js cannot be loaded: no folder takes the patched copy \(.*ENOENT.*; .*ENOTDIR.*\)$/,
+  );
 });
 
 test('a binary with another digest is not loaded, even if it would load', { skip: !isThere && OWN }, (t) => {

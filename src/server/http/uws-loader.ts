@@ -78,7 +78,7 @@ export function loadUwsFrom(folder: string, folders = FOLDERS): LoadedUws {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_BYTES_MAX);
   try {
     const path = join(folder, BINARY);
-    if (!existsSync(path)) return { reason: `${folder} has no ${BINARY} of uWebSockets.js` };
+    if (!existsSync(path)) return { reason: `${folder} has no ${BINARY}, the binary of uWebSockets.js` };
     const bytes = readFileSync(path);
     const found = hash('sha256', bytes, 'hex');
     const digests = DIGESTS[BINARY];
@@ -93,7 +93,7 @@ export function loadUwsFrom(folder: string, folders = FOLDERS): LoadedUws {
       return { uws: openPatched(bytes, digests.patched, folders) };
     }
   } catch (error) {
-    return { reason: `uWebSockets.js does not load: ${words(error)}` };
+    return { reason: `uWebSockets.js cannot be loaded: ${words(error)}` };
   }
 }
 

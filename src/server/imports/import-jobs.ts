@@ -352,7 +352,7 @@ export class ImportJobs {
     this.#later.delete(id);
     const telling = this.#tell(id)
       .catch((error: unknown) => {
-        this.#log.warn({ job: id, err: error }, 'the end of an import cannot be told yet');
+        this.#log.warn({ job: id, err: error }, 'cannot report the end of an import yet; it will be retried');
         if (!this.#isClosed && this.#control.get('importJob', id)?.ending !== undefined) this.#concludeLater(id);
         throw error;
       })
@@ -399,7 +399,7 @@ export class ImportJobs {
       await this.#uploads.remove(id);
       this.#changed(id);
     } catch (error) {
-      this.#log.warn({ job: id, err: error }, 'the file of an import is removed at the next start');
+      this.#log.warn({ job: id, err: error }, 'cannot remove the file of an import; the next start removes it');
     }
   }
 

@@ -40,7 +40,7 @@ export class Uploads {
       syncDirectory(this.#directory);
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
-      throw storageError('cannot keep the file of an import', error);
+      throw storageError('cannot store the file of an import', error);
     }
   }
 

@@ -28,7 +28,7 @@ export function nodeFamilies({ fleet, leaseMs, shards, copy }: NodeSources): Fam
     family('granary_node_up', 'Whether a node of the store was seen within a lease: 1 or 0.', ({ nodes, ageMs }) =>
       nodes.map(({ id, seenMs }) => ({ labels: { node: id }, value: seenMs + ageMs < leaseMs ? 1 : 0 })),
     ),
-    family('granary_node_draining', 'Whether a node gives its shards away: 1 or 0.', ({ nodes }) =>
+    family('granary_node_draining', 'Whether a node is draining: 1 or 0.', ({ nodes }) =>
       nodes.map(({ id, isDraining }) => ({ labels: { node: id }, value: isDraining ? 1 : 0 })),
     ),
     family('granary_node_shards', 'Shards whose lease a node holds.', (seen) =>
@@ -37,7 +37,7 @@ export function nodeFamilies({ fleet, leaseMs, shards, copy }: NodeSources): Fam
         value: held(seen, shards).filter(({ owner }) => owner === id).length,
       })),
     ),
-    family('granary_node_refused_shards', 'Shards that a node could not open, and tries again.', ({ nodes }) =>
+    family('granary_node_refused_shards', 'Shards that a node could not open; it tries them again.', ({ nodes }) =>
       nodes.map(({ id, refused }) => ({ labels: { node: id }, value: refused.length })),
     ),
     family(

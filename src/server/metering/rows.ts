@@ -62,7 +62,7 @@ export const ROWS = {
   'ops.import_failure_pct': lower('Import jobs that failed', '%', 1, 10, 7 * DAY),
   'intel.recall_hit_rate_pct': higher('Recalls that found something', '%', 80, 50, DAY),
   'intel.mean_top_score': higher('Mean best score of recalls by text', 'score', 0.5, 0.25, DAY),
-  'intel.duplicate_ratio_pct': lower('Grains that say the same as another', '%', 5, 15),
+  'intel.duplicate_ratio_pct': lower('Grains that duplicate another', '%', 5, 15),
   'intel.contradiction_ratio_pct': lower('Beliefs that contradict another', '%', 2, 10),
   'intel.low_confidence_pct': lower('Grains with a confidence below 0.3', '%', 10, 30),
   'intel.stale_pct': lower('Grains older than 180 days that no recall has found', '%', 40, 70),

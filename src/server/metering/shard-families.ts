@@ -103,7 +103,7 @@ export function shardFamilies(sources: ShardSources): Family[] {
       STEP_SECONDS,
       (one) => one.queueSeconds,
     ]),
-    histogram('granary_commit_seconds', 'Time of a group to be durable, in seconds.', [
+    histogram('granary_commit_seconds', 'Time until a group is durable, in seconds.', [
       STEP_SECONDS,
       (one) => one.commitSeconds,
     ]),

@@ -31,7 +31,7 @@ export function workFamilies(sources: WorkSources): Family[] {
     gauge('granary_extractions_waiting', 'Texts that await extraction.', sources.extractions),
     byOutcome(
       'granary_extraction_calls_total',
-      'Calls of models for facts, by outcome: answered, or failed for those that gave nothing or were not allowed.',
+      'Calls to models for facts, by outcome: answered, or failed if they gave nothing or were not allowed.',
       () => {
         const { answered, failed } = sources.modelExtraction();
         return { answered, failed };
@@ -39,7 +39,7 @@ export function workFamilies(sources: WorkSources): Family[] {
     ),
     byOutcome(
       'granary_extraction_facts_total',
-      'Facts that models found, by outcome: kept, or dropped for those that their text does not state.',
+      'Facts that models found, by outcome: kept, or dropped if their text does not state them.',
       () => {
         const { kept, dropped } = sources.modelExtraction();
         return { kept, dropped };
@@ -49,7 +49,7 @@ export function workFamilies(sources: WorkSources): Family[] {
     gauge('granary_not_embedded_grains', 'Grains since the start that could not be embedded.', sources.notEmbedded),
     gauge(
       'granary_embedding_behind_seconds',
-      'Time since every text had its vectors, in seconds; 0 if all have them.',
+      'Time since all texts last had their vectors, in seconds; 0 if they have them now.',
       () => sources.embeddingBehindMs() / 1000,
     ),
     known('granary_disk_free_bytes', 'Free bytes on the disk of the data directory.', () => sources.disk()?.freeBytes),
@@ -69,7 +69,7 @@ export function workFamilies(sources: WorkSources): Family[] {
     gauge('granary_webhooks', 'Webhooks whose deliveries run.', sources.webhooks),
     byOutcome(
       'granary_webhook_deliveries_total',
-      'Deliveries to webhooks by outcome: delivered, failed tries, dead for given up.',
+      'Deliveries to webhooks, by outcome: delivered, failed (an attempt), or dead (given up).',
       () => {
         const { delivered, failed, dead } = sources.deliveries();
         return { delivered, failed, dead };

@@ -152,7 +152,7 @@ test('a model that takes no temperature is asked without one, and one without to
   const tools = [{ name: 'look', description: 'Looks', inputSchema: { type: 'object', properties: {} } }];
   await assert.rejects(
     partsOf(models, asking({ tools })),
-    failsWith('LLM-E002', /has tools, which not every model takes/),
+    failsWith('LLM-E002', /has tools, which not every model supports/),
   );
   assert.equal(asked.length, 3, 'an answer without tools would pass for one that needed none');
 });
@@ -197,7 +197,7 @@ test('an answer has a bound of bytes and of time', async (t) => {
   await assert.rejects(partsOf(models), failsWith('LLM-E002', /more than 16777216 bytes/));
   await assert.rejects(
     partsOf(models, asking({ timeoutMs: 20 })),
-    failsWith('LLM-E002', /did not end its answer within 20 ms/),
+    failsWith('LLM-E002', /did not finish its answer within 20 ms/),
   );
 });
 
@@ -282,7 +282,7 @@ test('a role has a model, or says that it has none', async (t) => {
   assert.throws(() => models.resolve('chat', { provider: 'nobody' }), failsWith('LLM-E003', /no provider "nobody"/));
   await providers.put({ id: 'test', kind: 'mock', baseUrl: '' }, 'test');
   assert.throws(() => models.resolve('chat', { provider: 'test' }), failsWith('LLM-E003', /name a `model`/));
-  assert.throws(() => models.resolve('chat', { provider: 'test', model: 'x' }), failsWith('LLM-E003', /echo alone/));
+  assert.throws(() => models.resolve('chat', { provider: 'test', model: 'x' }), failsWith('LLM-E003', /is echo$/));
   const choice = models.resolve('chat', { provider: 'test', model: 'echo' });
   assert.deepEqual([choice.kind, choice.external], ['mock', false]);
   const parts = await collected(models.stream(choice, asking({ messages: [{ role: 'user', text: 'tea for two' }] })));

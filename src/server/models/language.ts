@@ -218,7 +218,7 @@ export class LanguageModels {
       failed: (error, { provider }) => {
         if (signal.aborted) return signal.reason;
         if (late.aborted)
-          return new EngineError('LLM-E002', `the provider ${provider} did not end its answer within ${bound} ms`);
+          return new EngineError('LLM-E002', `the provider ${provider} did not finish its answer within ${bound} ms`);
         return ownError(error) ?? new EngineError('LLM-E002', `the provider ${provider} gave no usable answer`);
       },
     };
@@ -282,7 +282,7 @@ async function tolerant<T>(options: ClientOptions, ask: (options: ClientOptions)
 function explained(rejected: Rejected, { tools = [] }: ClientOptions): EngineError {
   if (tools.length === 0) return rejected;
   const message = rejected.message.slice(rejected.code.length + 2);
-  return new Rejected(rejected.code, `${message}; the request has tools, which not every model takes`);
+  return new Rejected(rejected.code, `${message}; the request has tools, which not every model supports`);
 }
 
 /** Strict schemas need every member, and no other; schemas of ours need not be so. */

@@ -34,7 +34,10 @@ test('a name that leads to this machine or a private network is reached only whe
 
 test('an allowed network is an address with a prefix, and everything else is an error of the option', (t) => {
   for (const modelHosts of ['10.0.0.0/33', '10.0.0.0/x', 'llm internal', 'http://llm', '::/129', 'llm/8'])
-    assert.throws(() => testModels(t, { flags: { modelHosts } }), /--model-hosts: ".*" is no host, address or network/);
+    assert.throws(
+      () => testModels(t, { flags: { modelHosts } }),
+      /--model-hosts: ".*" is not a host, an address or a network/,
+    );
 });
 
 test('an answer that another encoding would blow up is not unpacked', async (t) => {

@@ -28,7 +28,8 @@ export function privateHosts({
   for (const one of [...modelHosts, ...own]) {
     if (addNetwork(networks, one)) continue;
     if (/^[a-z0-9._-]{1,253}$/i.test(one) && isIP(one) === 0) names.add(one.toLowerCase());
-    else throw new EngineError('VAL-E001', `--model-hosts: ${JSON.stringify(one)} is no host, address or network`);
+    else
+      throw new EngineError('VAL-E001', `--model-hosts: ${JSON.stringify(one)} is not a host, an address or a network`);
   }
   return { names, networks };
 }

@@ -17,7 +17,10 @@ test('changes are in the trail of the deployment, without keys', async (t) => {
   await providers.put({ ...OWN, region: 'eu' }, 'user:ada');
   await providers.assign({ chat: { provider: 'own', model: 'm' }, hyde: null }, 'user:ada');
   await providers.assign({}, 'user:ada', { chat: { temperature: 0.1 } });
-  await assert.rejects(providers.remove('own', 'user:ada'), /LLM-E004: the provider own has the model of chat/);
+  await assert.rejects(
+    providers.remove('own', 'user:ada'),
+    /LLM-E004: the provider own has the model of the role chat/,
+  );
   await providers.assign({ chat: null }, 'user:ada');
   await providers.remove('own', 'user:ada');
   const entries = [...control.auditEntries()];
@@ -75,7 +78,10 @@ test('a kept key stays with its kind and host, and the number of providers is bo
     { kind: 'mock', baseUrl: '' },
     { kind: 'anthropic' },
   ] as const)
-    await assert.rejects(providers.put({ ...OWN, ...more }, 'test'), /VAL-E001: the key of the provider own is for/);
+    await assert.rejects(
+      providers.put({ ...OWN, ...more }, 'test'),
+      /VAL-E001: the stored key of the provider own is for/,
+    );
   for (let at = 1; at < PROVIDERS_MAX; at++) await providers.put({ ...OWN, id: `p${at}` }, 'test');
   await assert.rejects(providers.put({ ...OWN, id: 'more' }, 'test'), /LIM-E002/);
 });

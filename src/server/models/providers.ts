@@ -96,7 +96,11 @@ export class Providers implements Choosing {
 
   callable(id: string): Provider {
     const provider = this.get(id);
-    if (!provider.enabled) throw new EngineError('LLM-E001', `the provider ${id} is switched off`);
+    if (!provider.enabled)
+      throw new EngineError(
+        'LLM-E001',
+        `the provider ${id} is switched off: an admin can switch it on (granary providers set)`,
+      );
     return provider;
   }
 
@@ -143,7 +147,11 @@ export class Providers implements Choosing {
     const assigned = this.assignmentOf(role);
     const id = override.provider ?? assigned?.provider;
     if (settings.enabled === false) throw new EngineError('LLM-E001', 'chat is switched off in the settings');
-    if (id === undefined) throw new EngineError('LLM-E001', `no model is assigned to the role ${role}`);
+    if (id === undefined)
+      throw new EngineError(
+        'LLM-E001',
+        `no model is assigned to the role ${role}: an admin can assign one (granary models assign)`,
+      );
     const provider = this.callable(id);
     const model = override.model ?? (assigned?.provider === id ? assigned.model : undefined);
     if (model === undefined)
@@ -190,7 +198,7 @@ export class Providers implements Choosing {
       if (roles.length > 0)
         throw new EngineError(
           'LLM-E004',
-          `the provider ${id} has the model of ${roles.join(', ')}: assign another first`,
+          `the provider ${id} has the model of the role ${roles.join(', ')}: assign another model first`,
         );
       change.remove('provider', id);
       audit(change, actor, { provider_id: id, change: 'removed' });
@@ -259,7 +267,10 @@ export class Providers implements Choosing {
 
   #refuseStart(id: string): void {
     if (START_IDS.includes(id))
-      throw new EngineError('AUT-E006', `the provider ${id} comes from the options of the start: change them there`);
+      throw new EngineError(
+        'AUT-E006',
+        `the provider ${id} is set by the start options of the server: change it there`,
+      );
   }
 
   /** Calls `changed` after each change of a provider or an assignment. */
@@ -280,7 +291,7 @@ function keyFor({ id, apiKey, kind, baseUrl }: WantedProvider, before: ProviderR
   const issue = 'required with another kind or host';
   throw new EngineError(
     'VAL-E001',
-    `the key of the provider ${id} is for ${before.baseUrl}: send the \`api_key\` of the new one`,
+    `the stored key of the provider ${id} is for ${before.baseUrl}: send the \`api_key\` for the new address`,
     {
       details: [{ field: 'api_key', issue }],
     },
@@ -295,7 +306,7 @@ function hostOf(url: string): string | undefined {
 
 function checkModel({ kind, id }: Provider, model: string): void {
   if (kind === 'mock' && model !== ECHO)
-    throw new EngineError('LLM-E003', `the provider ${id} has the model ${ECHO} alone`);
+    throw new EngineError('LLM-E003', `the only model of the provider ${id} is ${ECHO}`);
 }
 
 /** Models of this process make vectors or order hits. */

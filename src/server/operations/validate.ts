@@ -48,7 +48,7 @@ function asEngineError(errors: readonly SchemaError[], value: unknown, paged: bo
   }
   if (paged && PAGE_MEMBERS.has(path)) return refusal('VAL-E004', path, `bad ${path}: ${first.message}`, first.message);
   if (first.keyword === 'type' && isEndless(valueAt(value, first.instancePath)))
-    return refusal('VAL-E001', path, `\`${path}\` is no finite number`, 'no finite number');
+    return refusal('VAL-E001', path, `\`${path}\` is not a finite number`, 'not a finite number');
   if (first.keyword === 'type') return mistyped(path, 'type' in first.params ? String(first.params.type) : 'another');
   if (first.keyword === 'enum' && 'allowedValues' in first.params && Array.isArray(first.params.allowedValues))
     return outsideList(path, valueAt(value, first.instancePath), first.params.allowedValues);

@@ -168,18 +168,18 @@ export function checkProof(text: string, publicKey?: Uint8Array): ProofCheck {
   const proof = value as Record<string, unknown>; // an object
   if (proof['format'] === undefined && proof['version'] === undefined) return checkUnsigned(proof);
   if (proof['format'] !== PROOF_FORMAT)
-    return { is: 'malformed', why: `the member format is not ${PROOF_FORMAT}: this is no proof of an erasure` };
+    return { is: 'malformed', why: `the member format is not ${PROOF_FORMAT}: this is not a proof of an erasure` };
   const members = proof['version'] === REMOVAL_VERSION ? REMOVAL_MEMBERS : SIGNED_MEMBERS;
   if (proof['version'] !== PROOF_VERSION && proof['version'] !== REMOVAL_VERSION)
     return {
       is: 'unknown_version',
-      why: `the proof has version ${JSON.stringify(proof['version'])}, and this program knows versions 1 to ${REMOVAL_VERSION}: use a newer one`,
+      why: `the proof has version ${JSON.stringify(proof['version'])}, and this program knows versions 1 to ${REMOVAL_VERSION}: use a newer version of granary`,
     };
   const missing = members.find(([name, type]) => typeof proof[name] !== type);
   if (missing !== undefined)
     return {
       is: 'malformed',
-      why: `the member ${missing[0]} is missing or is no ${missing[1]}: the file may be cut off`,
+      why: `the member ${missing[0]} is missing or is not of type ${missing[1]}: the file may be cut off`,
     };
   return checkSigned(proof as unknown as SignedProof | SignedRemoval, publicKey); // its members were checked
 }

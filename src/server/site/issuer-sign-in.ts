@@ -70,7 +70,7 @@ export class IssuerSignIn {
   async token(asked: unknown): Promise<{ readonly access_token: string }> {
     const { code, code_verifier: verifier, redirect_uri: uri } = asked as Readonly<Record<string, unknown>>;
     if (typeof code !== 'string' || typeof verifier !== 'string' || typeof uri !== 'string')
-      throw new EngineError('VAL-E001', 'code, code_verifier and redirect_uri must be text');
+      throw new EngineError('VAL-E001', 'code, code_verifier and redirect_uri must be strings');
     const { resource } = this.#parameters;
     const form = new URLSearchParams({
       grant_type: 'authorization_code',
@@ -85,7 +85,7 @@ export class IssuerSignIn {
       return fetchedJson(token, signal, { method: 'POST', body: form, isRefusable: true });
     });
     const { access_token: token } = answer as Readonly<Record<string, unknown>>;
-    if (typeof token !== 'string') throw new EngineError('AUT-E004', 'the issuer refused the sign-in: begin again');
+    if (typeof token !== 'string') throw new EngineError('AUT-E004', 'the issuer refused the sign-in: sign in again');
     return { access_token: token };
   }
 
@@ -104,8 +104,10 @@ export class IssuerSignIn {
     >; // an object, as fetchedJson says
     const { issuer, authorization_endpoint: authorization, token_endpoint: token } = found;
     if (issuer !== this.#issuer) throw new Error('its configuration names another issuer');
-    if (typeof authorization !== 'string' || typeof token !== 'string') throw new Error('it has no endpoints');
-    if (!isIssuerUrl(authorization) || !isIssuerUrl(token)) throw new Error('its endpoints are not safe');
+    if (typeof authorization !== 'string' || typeof token !== 'string')
+      throw new Error('its configuration names no endpoints for authorization and tokens');
+    if (!isIssuerUrl(authorization) || !isIssuerUrl(token))
+      throw new Error('an endpoint for authorization or tokens is neither an https URL nor on this machine');
     return { authorization, token };
   }
 

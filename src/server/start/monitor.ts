@@ -16,13 +16,13 @@ export function startMonitor({ clock, log }: Starting, router: Router, control: 
   const write = async ({ burst, memory, count, severity }: Alarm): Promise<void> => {
     const event = `monitor.${burst}` as const;
     const details = { count, severity };
-    log.warn({ memory, burst, count, severity }, 'a burst was noticed');
+    log.warn({ memory, burst, count, severity }, 'the monitor counted unusually many operations of one kind');
     try {
       if (event === 'monitor.failed_keys' || memory === undefined)
         await control.commit((change) => change.audit({ event, actor: SYSTEM_ACTOR, subject: '', details }));
       else await router.call('note', { memory, actor: SYSTEM_ACTOR, requestId: burst }, { event, details });
     } catch (error) {
-      log.error({ err: error, memory, burst }, 'a burst is not in the trail');
+      log.error({ err: error, memory, burst }, 'an alarm of the monitor cannot be written to the audit trail');
     }
   };
   const monitor = new Monitor({ nowMs: () => clock.nowMs(), raise: (alarm) => void write(alarm) });

@@ -38,7 +38,7 @@ export async function startShards(
   const { indexHeapMb, openedCacheMb } = config;
   if (openedCacheMb > indexHeapMb / 2)
     log.info(
-      `opened grains get ${Math.floor(indexHeapMb / 2)} MiB, half of --index-heap-mb, and not the ${openedCacheMb} of --opened-cache-mb`,
+      `--opened-cache-mb ${openedCacheMb} is more than half of --index-heap-mb ${indexHeapMb}: opened grains get ${Math.floor(indexHeapMb / 2)} MiB`,
     );
   const options = {
     shards,

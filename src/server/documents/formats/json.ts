@@ -22,7 +22,7 @@ function readLines(text: string, lines: Lines): void {
     number += 1;
     if (line === '') continue;
     const { isJson, value } = parsed(line);
-    if (!isJson) throw unreadable(`the document is no JSON (line ${number})`);
+    if (!isJson) throw unreadable(`the document is not JSON (line ${number})`);
     lines.walk(value, '', 1);
   }
 }

@@ -66,7 +66,7 @@ export class Archive {
     try {
       file.start();
     } catch {
-      throw unreadable('the document is compressed by a method that is not read');
+      throw unreadable('the document is compressed with a method that is not supported');
     }
   }
 

@@ -39,7 +39,7 @@ export function textOf(assembleQuery: string, asked: NamedFor): string {
   const named = namedQuery(assembleQuery, asked);
   if (named !== undefined) return named;
   if (NAME.test(assembleQuery))
-    throw bad(`there is no query ${assembleQuery}: CAL text, or one of ${QUERY_NAMES.join(', ')}`);
+    throw bad(`there is no query ${assembleQuery}: use CAL text, or one of ${QUERY_NAMES.join(', ')}`);
   if (assembleQuery.trimStart().startsWith('{')) throw bad('must be CAL in its text form');
   return assembleQuery;
 }

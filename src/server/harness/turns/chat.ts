@@ -184,7 +184,7 @@ async function settingOf(
   const tools = new OfferedTools(harness.tools, clientTools, { overseen: isRisky && (await isOverseen(context)) });
   for (const name of tools.withheld)
     context.warnings.push(
-      `the tool ${name} is not offered: it destroys, and the policy wants a person to run such tools`,
+      `the tool ${name} is not offered: it is destructive, and the policy requires a person to run such tools`,
     );
   return { harness, tools, choice };
 }
@@ -240,7 +240,10 @@ async function again(context: Context, setting: Setting, sessionId: string): Pro
   const turn = await findTurn(context, setting.harness.slug, sessionId);
   if (turn.status === 'failed') {
     const code: ErrorCode = isErrorCode(turn.failure) ? turn.failure : 'SYS-E001';
-    throw new EngineError(code, 'the turn that this request began has failed: send the message under another key');
+    throw new EngineError(
+      code,
+      'the turn that this request began has failed: send the message with another idempotency key',
+    );
   }
   if (turn.interrupted !== true || pendingCalls(turn, 'client').length > 0 || isOver(turn))
     return await showTurn(context, turn);

@@ -315,7 +315,10 @@ class TurnRun {
   /** Writes the actions of an answer that asks for tools. */
   async #take({ text, calls, reason, usage }: ModelAnswer): Promise<void> {
     if (calls.length > TURN_CALLS_MAX)
-      throw new EngineError('LLM-E002', `the model asked for ${calls.length} tools at once; at most ${TURN_CALLS_MAX}`);
+      throw new EngineError(
+        'LLM-E002',
+        `the model called ${calls.length} tools at once; the limit is ${TURN_CALLS_MAX}`,
+      );
     const { choice, persons } = this.#job;
     const nowMs = this.#job.context.services.clock.nowMs();
     const ids = uniqueIds(calls, this.#turn);

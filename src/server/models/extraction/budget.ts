@@ -37,7 +37,7 @@ export class ExtractionBudget {
   take(memory: number, chars: number): void {
     const nowMs = this.#nowMs();
     if (nowMs < this.#pausedUntilMs)
-      throw new EngineError('LLM-E002', 'the model failed several times and is not asked now');
+      throw new EngineError('LLM-E002', 'the model failed several times in a row, so it is not called for a while');
     const spent = this.#spentOf(memory, nowMs);
     const { callsPerMinute, charsPerDay } = this.#limits;
     if (callsPerMinute > 0 && spent.calls >= callsPerMinute)

@@ -186,11 +186,12 @@ function placeOf(thread: Thread | undefined): string | undefined {
 function checkSaid(messages: readonly Said[]): void {
   const refuse = (message: string, issue: string): EngineError =>
     new EngineError('VAL-E001', message, { details: [{ field: 'messages', issue }] });
-  if (messages.at(-1)?.role !== 'user') throw refuse('the last of `messages` must be of role user', 'not of the user');
+  if (messages.at(-1)?.role !== 'user')
+    throw refuse('the last of `messages` must have the role user', 'not of the user');
   if (messages.reduce((sum, { content }) => sum + content.length, 0) > CHAT_INPUT_CHARS_MAX)
     throw refuse(`\`messages\` have more than ${CHAT_INPUT_CHARS_MAX} characters`, 'too long');
   if (messages.some(({ content }) => !content.isWellFormed() || content.includes('\u0000')))
-    throw refuse('`messages` must be texts without NUL and half characters', 'not a text');
+    throw refuse('`messages` must be strings without NUL and unpaired surrogates', 'not a string');
 }
 
 /** POL-E008 for a restricted person, before the stream begins. */

@@ -15,5 +15,5 @@ test('an incomplete copy is reported as a storage problem', async (t) => {
     json: { command: 'backup', args: { path: join(folder, 'copy') } },
   });
   assert.equal(answer.body['code'], 'STO-E001');
-  assert.match(String(answer.body['message']), /is not whole/);
+  assert.match(String(answer.body['message']), /is incomplete/);
 });

@@ -49,7 +49,7 @@ export const backup = defineOperation({
     if (!isAbsolute(path)) throw new EngineError('VAL-E001', 'path must be absolute');
     await makeEmpty(path);
     const bytes = await copyAll(path, services).catch((error: unknown) => {
-      throw isFileError(error) ? storageError(`the copy in ${path} is not whole`, error) : error;
+      throw isFileError(error) ? storageError(`the backup in ${path} is incomplete`, error) : error;
     });
     // A poisoned control log refuses the note, but the copy is still valid.
     if (services.control.poisoned === undefined)

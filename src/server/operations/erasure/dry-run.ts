@@ -81,10 +81,10 @@ export async function previewOf(context: Context, target: RemovalTarget, reason?
 
 function sentence({ count, byType, oldestMs, newestMs }: RemovalPreview): string {
   if (count === 0 || oldestMs === undefined || newestMs === undefined)
-    return 'dry run: nothing was done; no grain would go';
+    return 'dry run: nothing was done; no grain would be removed';
   const types = Object.entries(byType)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([type, grains]) => `${grains} ${type}`);
   const [from, to] = [oldestMs, newestMs].map((ms) => new Date(ms).toISOString());
-  return `dry run: nothing was done; would go: ${types.join(', ')}, created ${from} to ${to}`;
+  return `dry run: nothing was done; would be removed: ${types.join(', ')}, created ${from} to ${to}`;
 }

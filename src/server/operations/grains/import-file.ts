@@ -78,7 +78,7 @@ export const importFile = defineOperation({
         if (outcome.duplicate) duplicates += 1;
         for (const warning of outcome.warnings) warn(`grain ${index}: ${warning}`);
       }
-      for (const { hash, error } of refused) warn(`what the manifest says of ${hash} does not count: ${error.message}`);
+      for (const { hash, error } of refused) warn(`the manifest entry of ${hash} was ignored: ${error.message}`);
     }
     if (hashes.length < stored) warnings.push(`only the hashes of the first ${hashes.length} grains are listed`);
     if (unlisted > 0) warnings.push(`${unlisted} more errors and warnings are not listed`);

@@ -45,7 +45,9 @@ export function cutWarnings(input: RecallInput, found: Cuts, candidateLimit: num
 /** Warns when the question is too long for the embedder, which reads only its beginning. */
 export function vectorCut(text: string): string[] {
   if (text.length <= EMBED_TEXT_CHARS_MAX && wordsOf(text) <= EMBED_WINDOW_WORDS_MAX) return [];
-  return [`the vector of the query is of its beginning, about ${EMBED_WINDOW_WORDS_MAX} words`];
+  return [
+    `the query is too long to embed as a whole: its vector covers about its first ${EMBED_WINDOW_WORDS_MAX} words`,
+  ];
 }
 
 function wordsOf(text: string): number {

@@ -93,7 +93,7 @@ const BodyInput = Type.Object({
 type BodyInput = Static<typeof BodyInput>;
 const WAIT = 'wait_for_index_ms';
 
-const VECTORS_PARTLY = 'a part of the memory has no vectors yet, and is ranked as if it were of usual likeness';
+const VECTORS_PARTLY = 'a part of the memory has no vectors yet: its grains are ranked with a typical similarity';
 
 export const recall = defineCall({
   name: 'recall',

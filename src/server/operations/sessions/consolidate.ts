@@ -125,8 +125,8 @@ export const sessionConsolidate = defineOperation({
 /** A chain of versions stays in its partition, so a grain cannot follow one of another partition. */
 function apart(partitions: number): string {
   return (
-    `the session's grains lie in ${partitions} partitions, and those of different partitions were not compared: ` +
-    'grains with one session_id lie together, those of a namespace of this name may not'
+    `the session's grains are in ${partitions} partitions, and those of different partitions were not compared: ` +
+    'grains with the session_id share a partition, but grains of the namespace with this name may not'
   );
 }
 

@@ -69,7 +69,7 @@ export async function decidedByModel(
     return { groups: groupsOf(shown.filter((_, at) => same.has(at + 1))) };
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    return { groups: [], warning: `the model decided nothing: ${error.message}` };
+    return { groups: [], warning: `the model did not decide: ${error.message}` };
   }
 }
 

@@ -103,5 +103,5 @@ async function ownLength(model: string, embedders: Services['embedders']): Promi
     throw new EngineError('LLM-E003', `there is no model ${JSON.stringify(model)} in models/: granary model list`);
   const embedder = await embedders.ready(backend);
   if (embedder !== undefined) return embedder.dimensions;
-  throw new EngineError('LLM-E002', embedders.status(backend).reason ?? `the model ${model} does not load`);
+  throw new EngineError('LLM-E002', embedders.status(backend).reason ?? `the model ${model} cannot be loaded`);
 }

@@ -12,7 +12,7 @@ export function findPdfkit(): void {
     require.resolve('pdfkit');
   } catch {
     throw new PdfkitMissing(
-      'a PDF needs the package pdfkit: npm install pdfkit, with --global where granary is installed so (and dejavu-fonts-ttf, for letters beyond Latin ones). Without it, ask for HTML and print it',
+      'a PDF needs the package pdfkit: npm install pdfkit, with --global if granary is installed globally (and dejavu-fonts-ttf for letters beyond Latin). Without it, ask for HTML and print that',
     );
   }
 }
