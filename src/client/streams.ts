@@ -75,13 +75,17 @@ export async function* eventSteps(
     try {
       const input = { types: types?.join(','), hookId, since: last === undefined ? since : undefined };
       const stream = await transport.open('events', input, bounds, { ...options, retries: 0, lastEventId: last });
+      let isEnded = false;
       for await (const frame of frames(stream, signal, parser)) {
         failures = 0;
         last = frame.id ?? last;
+        isEnded = frame.event === 'overflow' || (frame.event === 'end' && frame.data['reason'] === 'timeout');
         if (frame.event === 'end' && frame.data['reason'] === 'refused') return;
         const step = stepOf(frame);
         if (step !== undefined) yield step;
       }
+      // Something in between closes it, or the server ends: as after a lost connection.
+      if (!isEnded) failures++;
     } catch (error) {
       if (!(error instanceof GranaryError) || !error.retryable) throw error;
       failures++;

@@ -156,6 +156,19 @@ test('events go on with the last id, and end when the server refuses', async (t)
   );
 });
 
+test('a stream that ends without a frame is opened again after a pause', async (t) => {
+  const { memory, requests } = await scripted(t, [
+    (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
+  ]);
+  const aborting = new AbortController();
+  const next = memory.events({}, { signal: aborting.signal }).next();
+  await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+  aborting.abort();
+  await assert.rejects(next);
+  // The pauses double: some 200, 400 and 800 ms.
+  assert.ok(requests.length <= 6, `${requests.length} requests in a second`);
+});
+
 test('events go on after the server was ended and started again, each once', async (t) => {
   const dataDir = temporaryDirectory(t);
   const first = await startTestServer({ dataDir });
