@@ -87,12 +87,18 @@ for (const name of CLIENT_NAMES)
     assert.deepEqual(entry?.['env'], { GRANARY_API_KEY: server.key });
     assert.equal(readFileSync(`${file}.before-granary`, 'utf8'), original);
     assert.equal(statSync(file).mode & 0o777, 0o644);
+    assert.match(installed.said, /others on this machine may read the key/);
 
     // A second install replaces the entry, and the copy stays that of the first time.
     const again = await granary(home, 'install', name, ...toServer(), '--tools', 'list');
     assert.equal(again.code, 0, again.said);
     assert.match(again.said, /Recalled once through it: 1 tool; the tool recall is not offered/);
     assert.equal(readFileSync(`${file}.before-granary`, 'utf8'), original);
+
+    const other = `gr_${'0'.repeat(64)}`;
+    const changed = await granary(home, 'install', name, '--url', server.http, '--api-key', other, '--dry-run');
+    assert.equal(changed.code, 0, changed.said);
+    assert.ok(!changed.said.includes(server.key) && !changed.said.includes(other), 'neither key is shown');
 
     const removed = await granary(home, 'uninstall', name);
     assert.equal(removed.code, 0, removed.said);
@@ -108,6 +114,7 @@ test('a client without a configuration gets one, for its owner alone, and loses 
   assert.equal(installed.code, 0, installed.said);
   assert.match(installed.said, /namespace projects\//);
   assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.doesNotMatch(installed.said, /others on this machine/);
   const env = read(file)['mcpServers']?.['granary']?.['env'] as Record<string, string> | undefined;
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it
   assert.equal(env?.['GRANARY_WORKSPACE'], '${workspaceFolder}');

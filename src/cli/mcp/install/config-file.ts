@@ -16,6 +16,8 @@ import { Failure } from '../../failure.ts';
 const BYTES_MAX = 64 * 1_048_576;
 /** Of a file that holds keys. */
 const OWNER_ONLY = 0o600;
+/** Bits that let others than the owner in. */
+const OTHERS = 0o077;
 
 export class ConfigFile {
   readonly path: string;
@@ -42,6 +44,11 @@ export class ConfigFile {
         error instanceof TypeError ? 'is not UTF-8 and was not changed' : `cannot be read: ${String(error)}`,
       );
     }
+  }
+
+  /** True when other users of the machine may read the file. */
+  get isOpenToOthers(): boolean {
+    return process.platform !== 'win32' && (statSync(this.path).mode & OTHERS) !== 0;
   }
 
   /** Keeps a copy of the text, unless an earlier install has. */

@@ -29,7 +29,8 @@ export async function install(name: string, options: InstallOptions, running: Ru
   const started = startedBy(client, options, running);
   const before = file.read();
   const after = edited(file, () => withEntry(before ?? '', client, entryOf(client, started)));
-  showChange(file, before ?? '', after, options.apiKey);
+  const former = edited(file, () => entryIn(before ?? '', client));
+  showChange(file, before ?? '', after, [options.apiKey, former && apiKeyIn(former)]);
   if (options.project === 'auto' && !client.tellsFolder)
     printNote(`${client.title} may not report its folder; calls then fail: if they do, give --project NAME instead`);
   if (options.dryRun) {
@@ -39,6 +40,8 @@ export async function install(name: string, options: InstallOptions, running: Ru
   file.keep(before);
   file.write(after);
   printLine(`Written. The file as it was: ${file.copy}`);
+  if (options.apiKey !== undefined && file.isOpenToOthers)
+    printNote(`${file.path}: others on this machine may read the key in it (chmod 600)`);
   const seen = await recallThrough(started, probeVariables(options, running)).catch((error: unknown) => {
     const { code, message } = error instanceof Failure ? error : new Failure('SYS-E001', String(error));
     throw new Failure(code, `the entry is written, but a recall through it failed: ${message}`);
@@ -71,8 +74,9 @@ export function uninstall(name: string, options: InstallOptions, running: Runnin
   if (text === undefined || entry === undefined) throw new Failure('FILE', `${file.path} has no entry named granary`);
   const kept = file.kept();
   const isUntouched = kept !== undefined && edited(file, () => withEntry(kept, client, entry)) === text;
-  const after = isUntouched ? kept : edited(file, () => withEntry(text, client, earlierEntry(kept, client)));
-  showChange(file, text, after, apiKeyIn(entry));
+  const earlier = edited(file, () => earlierEntry(kept, client));
+  const after = isUntouched ? kept : edited(file, () => withEntry(text, client, earlier));
+  showChange(file, text, after, [apiKeyIn(entry), earlier && apiKeyIn(earlier)]);
   if (options.dryRun) {
     printLine('Nothing was written.');
     return;
@@ -153,9 +157,13 @@ function probeVariables({ project }: InstallOptions, { variables }: Running): No
   return { ...variables, CLAUDE_PROJECT_DIR: process.cwd() };
 }
 
-/** The lines that change, without the key. */
-function showChange({ path }: ConfigFile, before: string, after: string, key: string | undefined): void {
-  const hidden = (line: string): string => (key === undefined ? line : line.replaceAll(key, `${key.slice(0, 3)}…`));
+/** The lines that change, without the keys of the entries before and after. */
+function showChange({ path }: ConfigFile, before: string, after: string, keys: readonly (string | undefined)[]): void {
+  const hidden = (line: string): string =>
+    keys.reduce<string>(
+      (text, key) => (key === undefined || key === '' ? text : text.replaceAll(key, `${key.slice(0, 3)}…`)),
+      line,
+    );
   const [old, next] = [before.split('\n'), after.split('\n')];
   let head = 0;
   while (head < old.length && head < next.length && old[head] === next[head]) head += 1;
