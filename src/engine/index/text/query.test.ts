@@ -133,6 +133,10 @@ test('no input throws or takes long', () => {
   for (const piece of ['"a ', '+"', 'tag:"" ', '-content:"', "a'", '漢', '" ', 'tag:" ']) {
     assert.ok(parse(piece.repeat(250_000 / piece.length)).terms.length <= QUERY_TERMS_MAX);
   }
+  const before = process.cpuUsage();
+  parse(`content:${'.'.repeat(QUERY_CHARS_MAX - 16)}x`);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 100_000, `${user + system} µs of CPU`);
 });
 
 test('the operators of a question are wishes, and its words score as plain text', () => {

@@ -193,7 +193,7 @@ class PieceScanner {
     const end = quoted >= 0 ? quoted + 1 : tokenEnd(text, valueStart);
     let value = quoted >= 0 ? text.slice(valueStart + 1, quoted) : text.slice(valueStart, end);
     if (field !== undefined && value.trim() === '') return start;
-    if (field !== undefined && quoted < 0) value = value.replace(/[?!.,;]+$/, '');
+    if (field !== undefined && quoted < 0) value = withoutMarksAtEnd(value);
     this.#plain(plainStart, start);
     this.#pieces.push({ kind: 'operator', field, value, negated: sign === '-' });
     return end;
@@ -313,6 +313,13 @@ function tokenEnd(text: string, at: number): number {
 
 function isQuote(code: number): boolean {
   return code === 0x22 || code === 0x201c;
+}
+
+/** No regular expression, because that takes the square of the length of a run. */
+function withoutMarksAtEnd(value: string): string {
+  let end = value.length;
+  while (end > 0 && '?!.,;'.includes(value[end - 1]!)) end--;
+  return value.slice(0, end);
 }
 
 function isSpace(code: number): boolean {
