@@ -31,6 +31,6 @@ export function checkControlKey(files: KeyFiles, master: MasterKey): void {
 function missing(files: KeyFiles): EngineError {
   return new EngineError(
     'CRY-E001',
-    `${files.pathOf(PLACE.file)} is missing: without it the deployment cannot be read; restore it from a backup`,
+    `${files.pathOf(PLACE.file)} is missing, and the deployment cannot be read without it: restore it from a backup`,
   );
 }

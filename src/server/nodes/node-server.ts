@@ -156,7 +156,7 @@ class NodeServer {
     this.#changing = undefined;
     const reason = error === undefined || error instanceof Error ? error?.message : String(error);
     if (reason !== undefined && reason !== this.#unchanged)
-      this.#starting.log.error({ reason, err: error }, 'this node cannot take its part yet: it tries again');
+      this.#starting.log.error({ reason, err: error }, 'this node can neither lead nor follow yet, and keeps trying');
     this.#unchanged = reason;
   }
 
