@@ -62,7 +62,7 @@ export async function checkHistory(node: SimNode, model: ModelMemory, context: R
 
 export async function checkGet(world: World, model: ModelMemory, context: RouterContext, hash: string) {
   world.counts.reads += 1;
-  const expected = outcomeOf(() => viewOf(model.get(context, hash)));
+  const expected = outcomeOf(() => viewOf(model.get(context, hash), context));
   same(await outcome(world.node.call('get', context, { hash })), expected, `get ${hash}`);
 }
 
@@ -80,7 +80,7 @@ export async function checkList(
   const what = `list ${JSON.stringify(input)} as ${JSON.stringify(context)}`;
   const now = { nowMs: world.clock.nowMs() };
   world.counts.reads += 1;
-  const all = listed(model, context, input.filter, input.order, now).map(viewOf);
+  const all = listed(model, context, input.filter, input.order, now).map((grain) => viewOf(grain, context));
   const found: GrainView[] = [];
   let page: Output<'list'> | undefined;
   do {

@@ -41,6 +41,8 @@ export interface ModelGrain extends Prepared {
   removed: boolean;
   /** Erased with the key of its user: its hash cannot be known any more. */
   erased: boolean;
+  /** Removed because it named an erased grain; a version without that name may have taken its place. */
+  redacted: boolean;
   supersededBy: ModelGrain | undefined;
   supersedes: ModelGrain | undefined;
   verified: string;
@@ -119,11 +121,24 @@ export function numberOf(modelGrain: Prepared, field: 'confidence' | 'importance
   return typeof value === 'number' ? value : undefined;
 }
 
-export function shownFields(modelGrain: ModelGrain): JsonObject {
+/** The binding of a caller. */
+export interface Bound {
+  readonly namespace?: string | undefined;
+  readonly userId?: string | undefined;
+}
+
+export function isWithin({ namespace, userId }: Bound, modelGrain: Prepared): boolean {
+  return (
+    (namespace === undefined || modelGrain.namespace === namespace) &&
+    (userId === undefined || modelGrain.userId === userId)
+  );
+}
+
+export function shownFields(modelGrain: ModelGrain, caller: Bound): JsonObject {
   const predecessor = predecessorOf(modelGrain);
   const fields = toApi(modelGrain.grain, predecessor === undefined ? {} : { predecessor });
   if (modelGrain.verified !== '') fields['verification_status'] = modelGrain.verified;
-  const successor = successorOf(modelGrain);
+  const successor = successorOf(modelGrain, caller);
   if (successor !== undefined) fields['superseded_by'] = successor;
   return fields;
 }
@@ -142,23 +157,28 @@ function predecessorOf({ grain, supersedes }: ModelGrain): string | undefined {
   return !supersedes.erased && supersedes.hash === last ? last : undefined;
 }
 
-/** The hash of its replacement, unless an erasure removed that. */
-export function successorOf({ supersededBy }: ModelGrain): string | undefined {
-  return supersededBy === undefined || supersededBy.erased ? undefined : supersededBy.hash;
+/** The hash of the next version that no erasure removed, unless that is outside the caller's binding. */
+export function successorOf({ supersededBy }: ModelGrain, caller: Bound): string | undefined {
+  let next = supersededBy;
+  while (next !== undefined && (next.erased || next.redacted)) next = next.supersededBy;
+  const isBound = caller.namespace !== undefined || caller.userId !== undefined;
+  if (next === undefined || (isBound && (next.removed || !isWithin(caller, next)))) return undefined;
+  return next.hash;
 }
 
-export function viewOf(modelGrain: ModelGrain): GrainView {
-  const successor = successorOf(modelGrain);
+export function viewOf(modelGrain: ModelGrain, caller: Bound): GrainView {
+  const successor = successorOf(modelGrain, caller);
   const predecessor = predecessorOf(modelGrain);
   return {
     hash: modelGrain.hash,
     grainType: modelGrain.grain.type,
-    fields: shownFields(modelGrain),
+    fields: shownFields(modelGrain, caller),
     createdAt: Math.floor(modelGrain.createdAtMs / 1000),
     createdAtMs: modelGrain.createdAtMs,
     namespace: modelGrain.namespace,
     ...(modelGrain.userId === undefined ? {} : { userId: modelGrain.userId }),
     ...(successor === undefined ? {} : { supersededBy: successor }),
+    ...(successor === undefined && modelGrain.supersededBy !== undefined ? { isSuperseded: true } : {}),
     ...(predecessor === undefined ? {} : { supersedes: predecessor }),
     sizeBytes: modelGrain.blob.length,
   };

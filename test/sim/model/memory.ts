@@ -16,8 +16,10 @@ import type { RouterContext } from '../../../src/shards/gather/fan.ts';
 import { type Placed, partitionFor } from '../../../src/shards/gather/placement.ts';
 import type { ErasureProof, Input, JsonObject, JsonValue, Output } from '../../../src/shards/protocol.ts';
 import {
+  type Bound,
   isCurrent,
   isExpired,
+  isWithin,
   type ModelGrain,
   type Prepared,
   prepare,
@@ -90,8 +92,8 @@ export class ModelMemory {
   /** Saves the whole state; the returned function restores it. */
   snapshot(): () => void {
     const count = this.grains.length;
-    const standings = this.grains.map(({ removed, erased, supersededBy, supersedes, verified }) => {
-      return { removed, erased, supersededBy, supersedes, verified };
+    const standings = this.grains.map(({ removed, erased, redacted, supersededBy, supersedes, verified }) => {
+      return { removed, erased, redacted, supersededBy, supersedes, verified };
     });
     const keys = [...this.#userKeys].map(
       ([user, byPartition]) => [user, new Map([...byPartition].map(([at, key]) => [at, { ...key }]))] as const,
@@ -257,6 +259,7 @@ export class ModelMemory {
       place: this.grains.length,
       removed: false,
       erased: false,
+      redacted: false,
       supersededBy: undefined,
       supersedes: undefined,
       verified: prepared.verification,
@@ -437,7 +440,7 @@ export class ModelMemory {
       if (next === undefined || next.removed || erased.includes(next)) continue;
       result.add(modelGrain.partition);
       if (isCurrent(next)) this.#replaceWithout(next, modelGrain.hash);
-      next.removed = true;
+      Object.assign(next, { removed: true, redacted: true });
     }
     this.auditEntries += result.size;
   }
@@ -551,7 +554,7 @@ export class ModelMemory {
       const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
       const { hash: address, grain, createdAtMs } = modelGrain;
       const createdAt = Math.floor(createdAtMs / 1000);
-      return [{ hash: address, grainType: grain.type, fields: shownFields(modelGrain), createdAt, relation }];
+      return [{ hash: address, grainType: grain.type, fields: shownFields(modelGrain, context), createdAt, relation }];
     });
     return { versions };
   }
@@ -573,18 +576,6 @@ export class ModelMemory {
       vectors: 0,
     };
   }
-}
-
-export interface Bound {
-  readonly namespace?: string | undefined;
-  readonly userId?: string | undefined;
-}
-
-export function isWithin({ namespace, userId }: Bound, modelGrain: Prepared): boolean {
-  return (
-    (namespace === undefined || modelGrain.namespace === namespace) &&
-    (userId === undefined || modelGrain.userId === userId)
-  );
 }
 
 function link(old: ModelGrain, next: ModelGrain): void {

@@ -24,8 +24,18 @@ import { COVERAGE_FULL } from '../../../src/engine/recall/legs/evidence.ts';
 import { KNOWN_MIN } from '../../../src/engine/recall/legs/relevance.ts';
 import { turnOf } from '../../../src/engine/store/turn.ts';
 import type { Output } from '../../../src/shards/protocol.ts';
-import { ANALYZER, inOrder, isExpired, type ModelGrain, numberOf, type Prepared, viewOf } from './grain.ts';
-import { type Bound, isWithin, type ModelMemory } from './memory.ts';
+import {
+  ANALYZER,
+  type Bound,
+  inOrder,
+  isExpired,
+  isWithin,
+  type ModelGrain,
+  numberOf,
+  type Prepared,
+  viewOf,
+} from './grain.ts';
+import type { ModelMemory } from './memory.ts';
 
 export interface Clocked {
   readonly nowMs: number;
@@ -139,7 +149,7 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
       found(modelGrain).structural = true;
   }
   const candidates = [...scored.values()];
-  const hits = fused(candidates, query, words).slice(0, query.limit);
+  const hits = fused(candidates, query, words, bound).slice(0, query.limit);
   const shown = new Set(hits.map(({ grain }) => grain.hash));
   const answered = candidates.flatMap(({ modelGrain }) => (shown.has(modelGrain.hash) ? [modelGrain] : []));
   const together = words?.matched(...answered) ?? 0;
@@ -307,6 +317,7 @@ function fused(
   candidates: readonly Scored[],
   query: RecallQuery,
   words: Words | undefined,
+  caller: Bound,
 ): Output<'recall'>['hits'][number][] {
   const newest = inOrder('desc');
   const inText = candidates.filter(({ text }) => text !== undefined);
@@ -371,7 +382,7 @@ function fused(
   });
   hits.sort((a, b) => b.score - a.score || newest(a.modelGrain, b.modelGrain));
   return hits.map(({ modelGrain, candidate, ...scores }, i) => ({
-    grain: viewOf(modelGrain),
+    grain: viewOf(modelGrain, caller),
     superseded: modelGrain.supersededBy !== undefined,
     ...(inText.includes(candidate) ? { relevance: probability(candidate, i + 1) } : {}),
     ...scores,
