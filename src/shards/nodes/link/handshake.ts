@@ -69,18 +69,22 @@ export class CallerHandshake {
   readonly #ownKey: KeyObject;
   readonly #to: string;
 
-  constructor(self: LinkSelf, to: string, secrets: readonly Buffer[]) {
+  /** `secret`: the one of the secrets of the deployment that this connection offers. */
+  constructor(self: LinkSelf, to: string, secret: Buffer) {
     const { body, ownKey } = openingOf(self, to);
-    this.#secret = secrets[0]!;
+    this.#secret = secret;
     this.#ownKey = ownKey;
     this.#to = to;
     this.frame = Buffer.concat([body, mac(this.#secret, body)]);
   }
 
-  /** Reads the answer. Throws AUT-E004 when it is not proved, and what the called side refused with. */
+  /** Reads the answer. Throws AUT-E004 when it is not proved, UnknownSecret, and what else the called side refused with. */
   finish(frame: Buffer): Greeted {
     const refusal = refusalIn(frame);
-    if (refusal !== undefined) throw new EngineError('STO-E002', `node ${this.#to} refuses the connection: ${refusal}`);
+    if (refusal !== undefined) {
+      const why = `node ${this.#to} refuses the connection: ${refusal.reason}`;
+      throw refusal.isOfSecret ? new UnknownSecret('STO-E002', why) : new EngineError('STO-E002', why);
+    }
     const body = proved(frame, this.#secret, this.frame);
     if (body === undefined)
       throw new EngineError(
@@ -123,16 +127,29 @@ export function answerHello(
   throw new EngineError('AUT-E004', 'the caller does not know the secret of this deployment');
 }
 
+/**
+ * The called side does not know the secret that was offered. Nobody has proved that it said so. That gives nothing away: a caller
+ * offers only secrets that it would accept itself, and each of them makes a node of whoever knows it.
+ */
+export class UnknownSecret extends EngineError {}
+
 /** A frame that tells why there is no connection. */
 export function refusalFrame(reason: string): Buffer {
   return Buffer.from(JSON.stringify({ refused: reason }));
 }
 
-function refusalIn(frame: Buffer): string | undefined {
+/** The same for a caller that offers another secret than those of this node. */
+export function strangerFrame(): Buffer {
+  const refused =
+    'the calling node does not know the secret of this deployment: start all nodes with the same master key';
+  return Buffer.from(JSON.stringify({ refused, secret: 'unknown' }));
+}
+
+function refusalIn(frame: Buffer): { readonly reason: string; readonly isOfSecret: boolean } | undefined {
   try {
     const read: unknown = JSON.parse(frame.toString());
-    const reason = (read as { readonly refused?: unknown }).refused; // JSON of the other side; its type is checked next
-    return typeof reason === 'string' ? reason : undefined;
+    const { refused: reason, secret } = read as { readonly refused?: unknown; readonly secret?: unknown }; // JSON of the other side; the type of the reason is checked next
+    return typeof reason === 'string' ? { reason, isOfSecret: secret === 'unknown' } : undefined;
   } catch {
     // A hello ends with bytes that are no JSON.
     return undefined;

@@ -20,7 +20,7 @@ import { directShard } from '../../transport/direct.ts';
 import { RoutedShard } from '../routed-shard.ts';
 import type { ChannelSend, OpenChannel } from './channel.ts';
 import { FrameReader, framed } from './frames.ts';
-import { answerHello, CallerHandshake, linkSecrets } from './handshake.ts';
+import { answerHello, CallerHandshake, linkSecrets, refusalFrame } from './handshake.ts';
 import { LinkListener } from './listener.ts';
 import { type LinkTls, Peer, type PeerOptions } from './peer.ts';
 
@@ -182,10 +182,62 @@ test('a node without the secret, or another node than is wanted, is refused', as
 });
 
 test('during a rotation of the master key, nodes with the old and the new one understand each other', async (t) => {
-  const [old, next] = [Buffer.alloc(32, 7), Buffer.alloc(32, 9)];
-  const { call } = await setUp(t, linkSecrets([next, old]));
-  await connected(call({ secrets: linkSecrets([old]) }));
-  await connected(call({ secrets: linkSecrets([next, old]) }));
+  const [old, next, other] = [7, 9, 11].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
+  const reasons: string[] = [];
+  const onError = (reason: string): void => void reasons.push(reason);
+  const sets = [[old], [next, old], [next]].map((keys) => linkSecrets(keys));
+  for (const [called, secrets] of sets.entries()) {
+    const { call } = await setUp(t, secrets);
+    for (const [caller, offered] of sets.entries()) {
+      const peer = call({ secrets: offered, onError });
+      if (Math.abs(caller - called) < 2) await connected(peer);
+      else await eventually('they have no key in common', () => reasons.length > 0);
+      peer.close();
+    }
+    assert.ok(reasons.splice(0).every((reason) => /does not know the secret of this deployment/.test(reason)));
+  }
+  // It stops after its last key, and begins again after the pause of a failure.
+  const { call, logged } = await setUp(t, linkSecrets([other]));
+  const began = performance.now();
+  const stranger = call({ secrets: sets[1]!, onError });
+  await eventually('it was refused four times', () => logged.length >= 8);
+  assert.ok(performance.now() - began >= 0.9 * (40 + 80 + 160));
+  assert.equal(reasons.length, 1);
+  stranger.close();
+});
+
+test('a key is offered after another one only to a node that says that it does not know it', async (t) => {
+  const secrets = linkSecrets([Buffer.alloc(32, 9), Buffer.alloc(32, 7)]);
+  const answers = [
+    () => refusalFrame('this is node c, and the caller wants node b'),
+    (frame: Buffer) => {
+      const { answer: proof } = answerHello(frame, self('b'), secrets);
+      return proof.fill(1, proof.length - 4);
+    },
+  ];
+  let frames: Buffer[] = [];
+  let answer = answers[0]!;
+  const fake = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (bytes) =>
+      new FrameReader(65_536).push(bytes, (frame) => {
+        frames.push(frame);
+        socket.write(framed(answer(frame)));
+        return false;
+      }),
+    );
+  });
+  await once(fake.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => fake.close());
+  const { port } = fake.address() as { port: number };
+  for (answer of answers) {
+    frames = [];
+    const peer = new Peer({ self: self('a'), node: 'b', address: `127.0.0.1:${port}`, secrets, codecs: CODECS });
+    t.after(() => peer.close());
+    await eventually('it has tried again', () => frames.length > 2);
+    for (const frame of frames) assert.ok(answerHello(frame, self('b'), secrets.slice(0, 1)), 'the current key');
+    peer.close();
+  }
 });
 
 test('calls whose connection breaks are refused, and later ones go over a new connection', async (t) => {
@@ -435,7 +487,7 @@ test('frames are read whole, however they are cut', () => {
 
 test('strangers that send anything at all harm nothing', async (t) => {
   const { call, listener, engine } = await setUp(t);
-  const { frame: hello } = new CallerHandshake(self('a'), 'b', SECRETS);
+  const { frame: hello } = new CallerHandshake(self('a'), 'b', SECRETS[0]!);
   const sent: Promise<unknown>[] = [];
   for (let seed = 1; seed <= runs(60); seed++) {
     const random = new Random(seed);

@@ -7,7 +7,7 @@ import type { RawShardCaller } from '../../transport/client.ts';
 import type { ShardSetLog } from '../../transport/shard-set.ts';
 import { type Channel, isOfChannel, type OpenChannel } from './channel.ts';
 import { FrameReader, framed } from './frames.ts';
-import { answerHello, type LinkSelf, refusalFrame } from './handshake.ts';
+import { answerHello, type LinkSelf, refusalFrame, strangerFrame } from './handshake.ts';
 import { FIRST_FRAME_BYTES_MAX, Link } from './link.ts';
 import { readNotice, type ShardNotice } from './notice.ts';
 import type { LinkTls } from './peer.ts';
@@ -107,15 +107,7 @@ export class LinkListener {
         // Only those who know the secret learn why.
         const isKnown = error instanceof EngineError && error.code === 'VAL-E001';
         socket.off('data', read);
-        socket.end(
-          framed(
-            refusalFrame(
-              isKnown
-                ? reason
-                : 'the calling node does not know the secret of this deployment: start all nodes with the same master key',
-            ),
-          ),
-        );
+        socket.end(framed(isKnown ? refusalFrame(reason) : strangerFrame()));
       }
     };
     socket.on('data', read);

@@ -16,7 +16,7 @@ import { type RawShardCaller, ShardClient } from '../../transport/client.ts';
 import type { ShardCodecs } from '../../transport/codec.ts';
 import { type Channel, isOfChannel, type OpenChannel } from './channel.ts';
 import { FrameReader, framed } from './frames.ts';
-import { CallerHandshake, type LinkSelf } from './handshake.ts';
+import { CallerHandshake, type LinkSelf, UnknownSecret } from './handshake.ts';
 import { FIRST_FRAME_BYTES_MAX, Link } from './link.ts';
 import { LostCall } from './lost-call.ts';
 import { noticeBytes, type ShardNotice } from './notice.ts';
@@ -128,9 +128,10 @@ export class Peer {
     this.#link?.send('requests', clock, new Uint8Array(message));
   }
 
-  #connect(): void {
+  /** During a rotation of the master key the node may not know the current secret yet: then it is offered the next one. */
+  #connect(offered = 0): void {
     const { self, node, secrets } = this.#options;
-    const handshake = new CallerHandshake(self, node, secrets);
+    const handshake = new CallerHandshake(self, node, secrets[offered]!);
     const reader = new FrameReader(LINK_HELLO_BYTES_MAX);
     const socket = this.#open();
     this.#socket = socket;
@@ -168,6 +169,12 @@ export class Peer {
           return false;
         });
       } catch (error) {
+        const isLast = offered + 1 === secrets.length;
+        if (error instanceof UnknownSecret && !isLast && this.#socket === socket) {
+          socket.off('close', onClose).destroy();
+          if (!this.#isClosed) this.#connect(offered + 1);
+          return;
+        }
         fail(error instanceof Error ? error.message : String(error));
       }
     };
