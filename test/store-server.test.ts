@@ -1,13 +1,17 @@
 // A server whose data lie in PostgreSQL, as its users see it: processes over HTTP and the command line.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Database } from '../src/engine/log/postgres/database.ts';
 import { SCHEMA_SERVES_FROM, SCHEMA_VERSION } from '../src/engine/log/postgres/schema.ts';
-import { granary } from './support/cli.ts';
+import { environment, granary } from './support/cli.ts';
 import { eventually } from './support/eventually.ts';
 import { NO_POSTGRES, PostgresInstance, savedState, type TestDatabase, testDatabase } from './support/postgres.ts';
+import { MAIN } from './support/program.ts';
 import { ask, NotStarted, type ServerProcess, startServerProcess } from './support/server-process.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
@@ -169,6 +173,41 @@ test('a password in --store is taken from the command line that others see', asy
   assert.ok(!readFileSync(`/proc/${server.child.pid}/cmdline`, 'utf8').includes(new URL(url).password));
   assert.match(server.output(), /--store contains a password/);
   assert.ok(!server.output().includes(new URL(url).password));
+});
+
+test('commands that look at a store take a password from their command line too', async (t) => {
+  if (process.platform !== 'linux') return t.skip('command lines are read from /proc');
+  // A database that does not answer.
+  const silent = createServer((socket) => socket.on('error', () => undefined).resume());
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.after(() => silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const url = (password: string): string => `postgres://granary:${password}@127.0.0.1:${port}/granary?sslmode=disable`;
+  const words = [
+    'store',
+    'import',
+    join(temporaryDirectory(t), 'data'),
+    '--store',
+    url('one'),
+    '--key-store',
+    url('two'),
+  ];
+  for (const wanted of [words, ['nodes', '--store', url('one')]]) {
+    const child = spawn(process.execPath, [MAIN, ...wanted], {
+      env: environment(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    child.stderr.setEncoding('utf8');
+    let said = '';
+    child.stderr.on('data', (text: string) => (said += text));
+    const warnings = wanted.filter((word) => word.startsWith('--')).length;
+    await eventually('it says so', () => said.split('contains a password').length - 1 === warnings);
+    if (child.exitCode === null) assert.doesNotMatch(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'), /:one@|:two@/);
+    assert.doesNotMatch(said, /:one@|:two@/);
+    child.kill('SIGKILL');
+  }
 });
 
 test('a start that cannot be right is refused, and says why and what to do', async (t) => {

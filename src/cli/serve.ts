@@ -53,12 +53,21 @@ function endNow(): void {
 }
 
 /** Takes the command line from the view of other users when it holds a password. */
-function hidePassword(option: string, variable: string, url: string | boolean | undefined): void {
-  if (typeof url !== 'string' || parseDatabaseUrl(url).password === undefined) return;
-  process.title = 'granary serve';
+export function hidePassword(option: string, variable: string, url: string | boolean | undefined): void {
+  if (typeof url !== 'string' || !holdsPassword(url)) return;
+  process.title = 'granary';
   process.stderr.write(
     `Warning: ${option} contains a password, which other users of this machine could read on the command line: set ${variable} instead.\n`,
   );
+}
+
+/** False for an address that cannot be read, which is refused later. */
+function holdsPassword(url: string): boolean {
+  try {
+    return parseDatabaseUrl(url).password !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Time for the refusals of pending calls to leave. */
