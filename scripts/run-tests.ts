@@ -99,6 +99,7 @@ const LONG: readonly string[] = [
   'test/copies-of-control.test.ts',
   'test/crash/',
   'test/cross-border.test.ts',
+  'test/cut-commands.test.ts',
   'test/deb.test.ts',
   'test/documents/',
   'test/dsr-restore.test.ts',
@@ -120,6 +121,7 @@ const LONG: readonly string[] = [
   'test/install.test.ts',
   'test/known-across-partitions.test.ts',
   'test/known-twins.test.ts',
+  'test/lost-ports.test.ts',
   'test/mcp/',
   'test/model-examples.test.ts',
   'test/nodes-tls.test.ts',
@@ -142,6 +144,7 @@ const LONG: readonly string[] = [
   'test/store-server.test.ts',
   'test/stored-segments.test.ts',
   'test/support/postgres.test.ts',
+  'test/synced-backup.test.ts',
   'test/traces.test.ts',
 ];
 

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text as streamed } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { servedForFile } from './support/cli.ts';
+import { environment, servedForFile } from './support/cli.ts';
 import { granary, granaryJson } from './support/command-thread.ts';
+import { eventually } from './support/eventually.ts';
 import { MAIN } from './support/program.ts';
 
 const { here } = servedForFile();
@@ -61,4 +64,28 @@ test('--follow shows an add made by another command, and says at Ctrl-C where to
   } finally {
     follower.kill('SIGKILL');
   }
+});
+
+test('--follow pauses before it opens a stream again that something between closed at once', async (t) => {
+  let streams = 0;
+  const closing = createServer((_, response) => {
+    streams += 1;
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
+  });
+  await once(closing.listen(0, '127.0.0.1'), 'listening');
+  const { port } = closing.address() as AddressInfo; // it listens on TCP
+  const follower = spawn(process.execPath, [MAIN, 'events', '--follow', '--url', `http://127.0.0.1:${port}`], {
+    env: environment({ GRANARY_API_KEY: 'a-key' }),
+  });
+  t.after(async () => {
+    follower.kill('SIGKILL');
+    await once(closing.close(), 'close');
+  });
+  let notes = '';
+  follower.stderr.on('data', (chunk: Buffer) => {
+    notes += chunk.toString();
+  });
+  await eventually('a note, or many streams', () => notes.includes('\n') || streams > 20);
+  assert.equal(streams, 1);
+  assert.match(notes, /The connection was lost: the stream ended early. Trying again\./);
 });

@@ -78,16 +78,23 @@ async function follow(connection: Connection, options: EventOptions): Promise<vo
   });
   for (let isFirst = true; ; isFirst = false) {
     try {
+      let isOver = false;
       for await (const frame of framesOf(streamFrom(connection, options, lastId))) {
         if (frame.id !== '') lastId = frame.id;
-        if (showFrame(frame, options) === 'end') break;
+        isOver = showFrame(frame, options) === 'end';
+        if (isOver) break;
       }
+      if (!isOver) await lost('the stream ended early');
     } catch (error) {
       if (isFirst || !(error instanceof Failure) || !error.retryable) throw error;
-      printNote(`The connection was lost: ${error.message}. Trying again.`);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await lost(error.message);
     }
   }
+}
+
+async function lost(reason: string): Promise<void> {
+  printNote(`The connection was lost: ${reason}. Trying again.`);
+  await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
 }
 
 /** The id of the last event, which a line of the list does not show whole. */
