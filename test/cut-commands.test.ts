@@ -108,9 +108,14 @@ test('an import that Ctrl-C stops fails, and imports no further file', async (t)
   child.stdin.write(line('ada'));
   await eventually('the first line is imported', async () => (await grains()) === 1);
   child.kill('SIGINT');
-  child.stdin.end(line('bob'));
+  // A busy process may read some lines before it takes the signal.
+  child.stdin.on('error', () => undefined);
+  let sent = 0;
+  const lines = setInterval(() => child.stdin.write(line(`bob ${sent++}`)), 10);
   const [code] = await once(child, 'close');
-  assert.match(await said, /The import stopped.*--from-line 2/);
+  clearInterval(lines);
+  const from = /The import stopped.*--from-line (\d+)/.exec(await said)?.[1];
+  assert.ok(Number(from) > 1, `from line ${from}`);
   assert.equal(code, 1);
-  assert.equal(await grains(), 1);
+  assert.equal(await grains(), Number(from) - 1);
 });
