@@ -53,7 +53,7 @@ import { dueTurns } from './store/turns.ts';
 import { bindingOf, isBound } from './store/within.ts';
 import type { Added } from './write/add.ts';
 import { dropClosedPlan } from './write/drop-closed.ts';
-import { forgetInRounds, manyToForget, previewInRounds } from './write/forget-rounds.ts';
+import { ForgetRounds } from './write/forget-rounds.ts';
 import type { MemoryWrite, Settler } from './write/job.ts';
 import * as plans from './write/plans.ts';
 import type { WriteQueue } from './write/queue.ts';
@@ -113,6 +113,7 @@ function planned<M extends PlannedMethod>(queue: WriteQueue, method: M): AnyWrit
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table with one row for each call
 function ownCalls(services: WriteServices): OwnCalls {
   const { store, queue, housekeeper } = services;
+  const rounds = new ForgetRounds(services);
   const sealAll = (): Promise<void> => housekeeper.sealed(store.index.publishedSequence);
   /** The grains are stored and count in the statistics, even if the seal fails. */
   const sealStored = (context: CallContext): Promise<void> => {
@@ -219,17 +220,14 @@ function ownCalls(services: WriteServices): OwnCalls {
       const refused = await links(context, input, outcomes);
       return { outcomes, refused };
     },
-    forget: async (context, input) => {
-      const many = manyToForget(store, context, input);
-      if (many === undefined) return queue.push('forget', plans.forgetPlan, context, input);
-      return forgetInRounds(queue, context, input, many);
-    },
-    previewRemoval: async (context, input) => {
-      const many = input.of === 'grains' ? manyToForget(store, context, input) : undefined;
-      if (input.of !== 'grains' || many === undefined)
-        return queue.push('previewRemoval', plans.previewPlan, context, input);
-      return previewInRounds(queue, context, input, many);
-    },
+    forget: async (context, input) =>
+      rounds.isNeededFor(context, input)
+        ? rounds.forget(context, input)
+        : queue.push('forget', plans.forgetPlan, context, input),
+    previewRemoval: async (context, input) =>
+      input.of === 'grains' && rounds.isNeededFor(context, input)
+        ? rounds.preview(context, input)
+        : queue.push('previewRemoval', plans.previewPlan, context, input),
     policyImpact: async (context, input) =>
       inPolicyImpact().policyImpact(store, store.memory(context.memory), context, input),
     retentionStatus: async (context, input) => retentionStatus(store, store.memory(context.memory), context, input),

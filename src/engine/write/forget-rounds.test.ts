@@ -16,7 +16,12 @@ async function setUp(t: TestContext, count = COUNT): Promise<{ engine: Engine; h
   return { engine, hashes: await add(engine, 0, count) };
 }
 
-async function add(engine: Engine, from: number, count: number, more = {}): Promise<string[]> {
+async function add(
+  engine: Engine,
+  from: number,
+  count: number,
+  more: Readonly<Record<string, string>> = {},
+): Promise<string[]> {
   const items = Array.from({ length: count }, (_, i) => ({
     grainType: 'belief',
     fields: { subject: 'Ada', relation: 'visited', object: `place ${from + i}`, user_id: 'ada', ...more },
@@ -48,6 +53,26 @@ test('a read of the shard waits for no more than one portion', async (t) => {
   await engine.write('forget', context, { subject: 'Ada', check: false });
   clearInterval(look);
   assert.ok(seen.has(COUNT - FORGET_ROUND_GRAINS), `seen: ${[...seen].join(', ')}`);
+});
+
+test('one request that removes many runs at a time', async (t) => {
+  const { engine } = await setUp(t);
+  await add(engine, 0, COUNT, { subject: 'Bob' });
+  const [first, second] = ['Ada', 'Bob'].map((subject) => engine.write('forget', context, { subject, check: false }));
+  await first;
+  assert.equal(grainsOf(engine), COUNT);
+  await second;
+  assert.equal(grainsOf(engine), 0);
+});
+
+test('a request whose grains another one forgot meanwhile still looks for its hashes', async (t) => {
+  const { engine } = await setUp(t);
+  const missing = 'f'.repeat(64);
+  const [, second] = await Promise.all([
+    engine.write('forget', context, { subject: 'Ada', check: false }),
+    engine.write('forget', context, { subject: 'Ada', hashes: [missing], check: false }),
+  ]);
+  assert.deepEqual(second, { hashes: [], notFound: [missing] });
 });
 
 test('a refusal of one grain among many removes none of them', async (t) => {

@@ -6,77 +6,100 @@ import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import type { Store } from '../store/store.ts';
-import { type Found, forgetTargets, ordinalsOfSubject, planForget, type Target, type Wanted } from './forget.ts';
+import { type ForgetTargets, forgetTargets, ordinalsOfSubject, planForget, type Wanted } from './forget.ts';
 import type { WritePlan } from './job.ts';
 import { known } from './plans.ts';
-import { planPreviewOf } from './preview-removal.ts';
+import { type Found, planPreviewOf } from './preview-removal.ts';
 import type { WriteQueue } from './queue.ts';
 
 type Input = MemoryCalls['forget']['input'];
 type Output = MemoryCalls['forget']['output'];
 
-/** The ordinals that the request may concern, if they are too many for one group. */
-export function manyToForget(store: Store, context: CallContext, { subject }: Wanted): Ordinal[] | undefined {
-  if (subject === undefined || !store.holds(context.memory)) return undefined;
-  const ordinals = ordinalsOfSubject(store, store.memory(context.memory), subject);
-  return ordinals.length > FORGET_ROUND_GRAINS ? ordinals : undefined;
-}
+type Preview = MemoryCalls['previewRemoval'];
 
-export async function forgetInRounds(
-  queue: WriteQueue,
-  context: CallContext,
-  input: Input,
-  ordinals: readonly Ordinal[],
-): Promise<Output> {
-  const before = await queue.push('forget', answeredBefore, context, input);
-  if (before !== undefined) return before;
-  const { idempotency: _, ...unkeyed } = context;
-  const found = await findInRounds(queue, 'forget', unkeyed, input, ordinals);
-  if (input.check) return { hashes: found.targets.map(({ address }) => address), notFound: found.notFound };
-  // From here on the caller's deadline must not leave a part of the grains.
-  const { deadlineMs: __, ...unhurried } = unkeyed;
-  const hashes: string[] = [];
-  for (const some of roundsOf(found.targets.map(({ ordinal }) => ordinal))) {
-    const removed = await queue.push('forget', removeRound, unhurried, { ...input, hashes: undefined, ordinals: some });
-    for (const hash of removed.hashes) hashes.push(hash);
+/** Runs one request at a time: it holds a list of its grains, and has as many of them as the subject. */
+export class ForgetRounds {
+  readonly #store: Store;
+  readonly #queue: WriteQueue;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ store, queue }: { readonly store: Store; readonly queue: WriteQueue }) {
+    this.#store = store;
+    this.#queue = queue;
   }
-  return queue.push('forget', storeAnswer, { ...context, deadlineMs: undefined }, { hashes, notFound: found.notFound });
-}
 
-/** Finds in rounds the grains that a forget would remove. */
-export async function previewInRounds(
-  queue: WriteQueue,
-  context: CallContext,
-  input: Extract<MemoryCalls['previewRemoval']['input'], { readonly of: 'grains' }>,
-  ordinals: readonly Ordinal[],
-): Promise<MemoryCalls['previewRemoval']['output']> {
-  const found = await findInRounds(queue, 'previewRemoval', context, input, ordinals);
-  return queue.push('previewRemoval', previewFound, context, found);
-}
-
-async function findInRounds(
-  queue: WriteQueue,
-  method: string,
-  context: CallContext,
-  { hashes, subject, userId }: Wanted,
-  ordinals: readonly Ordinal[],
-): Promise<Found> {
-  const targets = new Map<Ordinal, Target>();
-  let missing: readonly string[] | undefined;
-  for (const some of roundsOf(ordinals)) {
-    // The hashes are at most as many as a batch has, and are looked for with the first grains of the subject.
-    const wanted = { hashes: missing === undefined ? hashes : undefined, subject, userId, ordinals: some };
-    const found = await queue.push(method, findRound, context, wanted);
-    for (const target of found.targets) targets.set(target.ordinal, target);
-    missing ??= found.notFound;
-    // A round that changes nothing is answered without a turn of the loop.
-    await new Promise((resolve) => setImmediate(resolve));
+  /** True for a subject with more grains than one group should forget. */
+  isNeededFor(context: CallContext, wanted: Wanted): boolean {
+    return this.#ordinalsOf(context, wanted).length > FORGET_ROUND_GRAINS;
   }
-  return { targets: [...targets.values()], notFound: missing ?? [] };
+
+  forget(context: CallContext, input: Input): Promise<Output> {
+    return this.#inTurn(async () => {
+      // Taken first: what is written from here on stays.
+      const concerned = this.#ordinalsOf(context, input);
+      const before = await this.#queue.push('forget', answeredBefore, context, input);
+      if (before !== undefined) return before;
+      const { idempotency: _, ...unkeyed } = context;
+      const { ordinals, hashes: found, notFound } = await this.#find('forget', unkeyed, input, concerned);
+      if (input.check) return { hashes: found, notFound };
+      // From here on the caller's deadline must not leave a part of the grains.
+      const { deadlineMs: __, ...unhurried } = unkeyed;
+      const hashes: string[] = [];
+      for (const some of roundsOf(ordinals)) {
+        const wanted = { ...input, hashes: undefined, ordinals: some };
+        const removed = await this.#queue.push('forget', removeRound, unhurried, wanted);
+        for (const hash of removed.hashes) hashes.push(hash);
+      }
+      return this.#queue.push('forget', storeAnswer, { ...context, deadlineMs: undefined }, { hashes, notFound });
+    });
+  }
+
+  preview(context: CallContext, input: Wanted): Promise<Preview['output']> {
+    return this.#inTurn(async () => {
+      const found = await this.#find('previewRemoval', context, input, this.#ordinalsOf(context, input));
+      return this.#queue.push('previewRemoval', previewFound, context, found);
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  #ordinalsOf({ memory }: CallContext, { subject }: Wanted): readonly Ordinal[] {
+    if (subject === undefined || !this.#store.holds(memory)) return [];
+    return ordinalsOfSubject(this.#store, this.#store.memory(memory), subject);
+  }
+
+  async #find(
+    method: string,
+    context: CallContext,
+    { hashes, subject, userId }: Wanted,
+    concerned: readonly Ordinal[],
+  ): Promise<Found> {
+    const found = new Map<Ordinal, string>();
+    let notFound: readonly string[] | undefined;
+    for (const ordinals of roundsOf(concerned)) {
+      // The hashes are at most as many as a batch has, and are looked for with the first grains of the subject.
+      const wanted = { hashes: notFound === undefined ? hashes : undefined, subject, userId, ordinals };
+      const { targets, notFound: missing } = await this.#queue.push(method, findRound, context, wanted);
+      for (const { ordinal, address } of targets) found.set(ordinal, address);
+      notFound ??= missing;
+      // A round that changes nothing is answered without a turn of the loop.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return { ordinals: [...found.keys()], hashes: [...found.values()], notFound: notFound ?? [] };
+  }
 }
 
+/** At least one round, which may be empty. */
 function* roundsOf(ordinals: readonly Ordinal[]): Generator<readonly Ordinal[]> {
-  for (let at = 0; at < ordinals.length; at += FORGET_ROUND_GRAINS) yield ordinals.slice(at, at + FORGET_ROUND_GRAINS);
+  let at = 0;
+  do {
+    yield ordinals.slice(at, at + FORGET_ROUND_GRAINS);
+    at += FORGET_ROUND_GRAINS;
+  } while (at < ordinals.length);
 }
 
 /** The stored answer to an earlier request with this idempotency key. */
@@ -85,7 +108,7 @@ const answeredBefore: WritePlan<Input, Output | undefined> = {
   plan: () => undefined,
 };
 
-const findRound: WritePlan<Wanted, Found> = {
+const findRound: WritePlan<Wanted, ForgetTargets> = {
   settled: true,
   plan: (group, memory, context, wanted) => forgetTargets(group, known(memory), context, wanted),
 };
@@ -98,7 +121,7 @@ const removeRound: WritePlan<Wanted, Output> = {
 /** Stores the answer under the call's idempotency key. */
 const storeAnswer: WritePlan<Output, Output> = { plan: (_group, _memory, _context, output) => output };
 
-const previewFound: WritePlan<Found, MemoryCalls['previewRemoval']['output']> = {
+const previewFound: WritePlan<Found, Preview['output']> = {
   settled: true,
   plan: (group, memory, context, found) => planPreviewOf(group, known(memory), context, found),
 };

@@ -25,12 +25,12 @@ export interface Wanted extends Omit<MemoryCalls['forget']['input'], 'check'> {
   readonly ordinals?: readonly Ordinal[] | undefined;
 }
 
-export interface Found {
+export interface ForgetTargets {
   readonly targets: readonly Target[];
   readonly notFound: readonly string[];
 }
 
-export interface Target {
+interface Target {
   readonly ordinal: Ordinal;
   readonly address: string;
   readonly name: string;

@@ -10,7 +10,7 @@ import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import { checkDrop } from './attach.ts';
 import { scopesToErase } from './erase-scope.ts';
-import { type Found, forgetTargets, ordinalsOfUser } from './forget.ts';
+import { forgetTargets, ordinalsOfUser } from './forget.ts';
 import type { Group } from './group.ts';
 import { pseudonym } from './pseudonym.ts';
 
@@ -18,6 +18,13 @@ type Input = MemoryCalls['previewRemoval']['input'];
 
 export function planPreview(group: Group, memory: Memory, context: CallContext, input: Input): RemovalPreview {
   return noted(group, memory, context, input, previewOf(group, memory, context, input));
+}
+
+/** The grains that a forget would remove. */
+export interface Found {
+  readonly ordinals: readonly Ordinal[];
+  readonly hashes: readonly string[];
+  readonly notFound: readonly string[];
 }
 
 /** The preview of a forget whose grains are known. */
@@ -35,16 +42,18 @@ function noted(group: Group, memory: Memory, { actor }: CallContext, input: Inpu
   return preview;
 }
 
-function previewOfFound(store: Store, memory: Memory, { targets, notFound }: Found): RemovalPreview {
-  const ordinals = targets.map(({ ordinal }) => ordinal);
-  return { ...counted(store, memory, ordinals), hashes: targets.map(({ address }) => address), notFound };
+function previewOfFound(store: Store, memory: Memory, { ordinals, hashes, notFound }: Found): RemovalPreview {
+  return { ...counted(store, memory, ordinals), hashes, notFound };
 }
 
 function previewOf(group: Group, memory: Memory, context: CallContext, input: Input): RemovalPreview {
   const { store } = group;
   switch (input.of) {
-    case 'grains':
-      return previewOfFound(store, memory, forgetTargets(group, memory, context, input));
+    case 'grains': {
+      const { targets, notFound } = forgetTargets(group, memory, context, input);
+      const [ordinals, hashes] = [targets.map(({ ordinal }) => ordinal), targets.map(({ address }) => address)];
+      return previewOfFound(store, memory, { ordinals, hashes, notFound });
+    }
     case 'user':
       return counted(store, memory, ordinalsOfUser(group, memory, context, input.userId));
     case 'scope': {
