@@ -9,23 +9,14 @@
 //
 // Integers are big-endian. A memory's names and values occur only in its sealed chunk.
 import { randomFillSync } from 'node:crypto';
-import {
-  closeSync,
-  fdatasync,
-  fdatasyncSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  rmSync,
-  unlinkSync,
-} from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, rmSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
-import { isFileError, syncDirectory, writeFully } from '../../base/durable-file.ts';
+import { syncDirectory, writeFully } from '../../base/durable-file.ts';
 import { CHUNK_ID_BYTES, type ChunkPlace, checksumFits, storedBlocks } from '../parts/chunk.ts';
 import { ChunkWriter } from '../parts/chunk-writer.ts';
+import { readBlock, readExactly } from './read-exactly.ts';
 import { CorruptBlock, type Sliced } from './section.ts';
 
 const MAGIC = Buffer.from('GRANSEG1', 'latin1');
@@ -344,12 +335,7 @@ export class SegmentFile {
   /** Reads exactly `length` bytes. Throws CorruptBlock when the file ends before, and when the disk cannot read them. */
   read(offset: number, length: number): Buffer {
     assert(this.#holds > 0, 'a file is read while somebody holds it');
-    try {
-      return readExactly(this.#fd, this.name, offset, length);
-    } catch (error) {
-      if (error instanceof CorruptBlock || !isFileError(error)) throw error;
-      throw new CorruptBlock(this.name, offset, error.message);
-    }
+    return readBlock(this.#fd, this.name, offset, length);
   }
 
   /** Keeps the file open and on disk until `release`. */
@@ -424,15 +410,4 @@ function readFooter(footer: Buffer, name: string, bytes: number): Footer {
     last: footer.readUInt32BE(16),
     checksum: footer.readUInt32BE(20),
   };
-}
-
-function readExactly(fd: number, name: string, offset: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  let at = 0;
-  while (at < length) {
-    const count = readSync(fd, bytes, at, length - at, offset + at);
-    if (count === 0) throw new CorruptBlock(name, offset + at, 'file ends here');
-    at += count;
-  }
-  return bytes;
 }

@@ -1,11 +1,11 @@
 // Reads a file of vectors (vector-layout.ts).
-import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
-import { isFileError } from '../../base/durable-file.ts';
 import { EngineError } from '../../base/errors.ts';
 import { open, sealKey } from '../../crypto/envelope.ts';
+import { readBlock, readExactly } from '../files/read-exactly.ts';
 import { CorruptBlock } from '../files/section.ts';
 import {
   associated,
@@ -185,23 +185,4 @@ function openBlock(file: string, offset: number, unseal: () => Buffer): Buffer {
       throw new CorruptBlock(file, offset, 'block does not open under its key');
     throw error;
   }
-}
-
-function readBlock(fd: number, name: string, offset: number, length: number): Buffer {
-  try {
-    return readExactly(fd, name, offset, length);
-  } catch (error) {
-    if (error instanceof CorruptBlock || !isFileError(error)) throw error;
-    throw new CorruptBlock(name, offset, error.message);
-  }
-}
-
-function readExactly(fd: number, name: string, offset: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
-  for (let read = 0; read < length; ) {
-    const count = readSync(fd, bytes, read, length - read, offset + read);
-    if (count === 0) throw new CorruptBlock(name, offset, 'file is cut short');
-    read += count;
-  }
-  return bytes;
 }
