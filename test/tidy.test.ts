@@ -60,6 +60,7 @@ const MCP_IMPORTS = new Set([
   'src/engine/base/errors.ts',
   'src/engine/base/nfc.ts',
   'src/engine/base/on-demand.ts',
+  'src/engine/base/without-at-end.ts',
   'src/engine/cal/query.ts',
   'src/engine/cal/run/kinds.ts',
   'src/engine/grain/api/json.ts',

@@ -2,6 +2,7 @@
 import { defined } from '../engine/base/defined.ts';
 import { toNfc } from '../engine/base/nfc.ts';
 import { onDemand } from '../engine/base/on-demand.ts';
+import { withoutAtEnd } from '../engine/base/without-at-end.ts';
 import type * as CalQuery from '../engine/cal/query.ts';
 import type * as CalKinds from '../engine/cal/run/kinds.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
@@ -174,10 +175,7 @@ async function knownHash(session: Session, text: string): Promise<string | undef
 
 /** A text without what its meaning does not depend on: case, white space, the full stop at its end. */
 function compared(text: string): string {
-  const plain = toNfc(text).toLowerCase().replace(/\s+/g, ' ').trim();
-  let end = plain.length;
-  while (end > 0 && (plain[end - 1] === '.' || plain[end - 1] === '!')) end -= 1;
-  return plain.slice(0, end);
+  return withoutAtEnd(toNfc(text).toLowerCase().replace(/\s+/g, ' ').trim(), '.!');
 }
 
 /** The fields of a correction, which cannot move a grain to another scope. Marks of fences are left out of texts. */

@@ -3,6 +3,7 @@
 // quote only at the beginning of a token and if it is closed. Everything else is text. Operators are conditions of a
 // search (`parseQuery`) and wishes in a question, which is prose (`parseQuestion`; 8.8.1).
 import { QUERY_CHARS_MAX, QUERY_CLAUSES_MAX, QUERY_TERMS_MAX } from '../../base/limits.ts';
+import { withoutAtEnd } from '../../base/without-at-end.ts';
 import type { Analyzer } from './analyze.ts';
 
 const QUERY_FIELDS = ['subject', 'relation', 'object', 'content', 'tag', 'namespace'] as const;
@@ -193,7 +194,7 @@ class PieceScanner {
     const end = quoted >= 0 ? quoted + 1 : tokenEnd(text, valueStart);
     let value = quoted >= 0 ? text.slice(valueStart + 1, quoted) : text.slice(valueStart, end);
     if (field !== undefined && value.trim() === '') return start;
-    if (field !== undefined && quoted < 0) value = withoutMarksAtEnd(value);
+    if (field !== undefined && quoted < 0) value = withoutAtEnd(value, '?!.,;');
     this.#plain(plainStart, start);
     this.#pieces.push({ kind: 'operator', field, value, negated: sign === '-' });
     return end;
@@ -313,13 +314,6 @@ function tokenEnd(text: string, at: number): number {
 
 function isQuote(code: number): boolean {
   return code === 0x22 || code === 0x201c;
-}
-
-/** No regular expression, because that takes the square of the length of a run. */
-function withoutMarksAtEnd(value: string): string {
-  let end = value.length;
-  while (end > 0 && '?!.,;'.includes(value[end - 1]!)) end--;
-  return value.slice(0, end);
 }
 
 function isSpace(code: number): boolean {

@@ -1,6 +1,8 @@
 // Markdown stays as it is; its headings make the sections. Headings in fenced code are code.
+import { withoutAtEnd } from '../../../engine/base/without-at-end.ts';
 import { cleanText, HeadingPath, type SectionWriter } from '../section-writer.ts';
 
+const BLANKS = ' \t';
 const ATX = /^ {0,3}(#{1,6})(?:[ \t]+|$)/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
@@ -63,18 +65,11 @@ function isUnderlineAhead(text: string, from: number): boolean {
 function atxHeading(line: string): Heading | undefined {
   const match = ATX.exec(line);
   if (match === null) return undefined;
-  const text = withoutBlanksAtEnd(line.slice(match[0].length));
-  let end = text.length;
-  while (text[end - 1] === '#') end -= 1;
-  const isClosed = end < text.length && (text[end - 1] === ' ' || text[end - 1] === '\t');
-  return { level: match[1]?.length ?? 1, text: isClosed ? withoutBlanksAtEnd(text.slice(0, end)) : text };
-}
-
-/** No regular expression, because that takes the square of the length of a run. */
-function withoutBlanksAtEnd(text: string): string {
-  let end = text.length;
-  while (text[end - 1] === ' ' || text[end - 1] === '\t') end -= 1;
-  return text.slice(0, end);
+  const text = withoutAtEnd(line.slice(match[0].length), BLANKS);
+  const open = withoutAtEnd(text, '#');
+  // A closing sequence of number signs follows a blank.
+  const isClosed = open.length < text.length && BLANKS.includes(open.at(-1) ?? 'x');
+  return { level: match[1]?.length ?? 1, text: isClosed ? withoutAtEnd(open, BLANKS) : text };
 }
 
 /** A line of text over a line of `=` or `-`. */
