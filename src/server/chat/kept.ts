@@ -121,8 +121,8 @@ export async function noteTurn(
       model,
       steps,
       tool_calls: calls,
-      thread_id: threadId,
       recall_id: recallId,
     }),
+    texts: defined({ thread: threadId }),
   });
 }

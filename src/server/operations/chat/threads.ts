@@ -210,7 +210,8 @@ export const threadDelete = defineOperation({
     await context.call('note', {
       event: 'chat.thread_deleted',
       userId: thread.userId,
-      details: { thread_id: threadId, count: forgotten },
+      details: { count: forgotten },
+      texts: { thread: threadId },
     });
     return { deleted: true as const, threadId, forgotten };
   },
