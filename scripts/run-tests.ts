@@ -1,7 +1,8 @@
 // `node scripts/run-tests.ts [FLAGS of node's test runner] GLOB…`: runs test files, several in a process, as one run of
 // node's test runner, which prints all results and their sums. `--long=only` and `--long=none` choose among the files
 // of the globs; `--store=postgres` gives servers databases, and without globs takes the files of stored-tests.ts, with `--part`
-// a part of them. `--all` takes all files of the globs and that part, four processes at a time, whatever other flags say.
+// a part of them. `--all` takes all files of the globs and that part, four processes at a time, whatever other flags say;
+// `--share=3/6` takes the third of six shares of the long ones and of that part, and all others.
 // `--checked` runs the checks of types and style beside the tests, which end when a check fails. `--cpu` prints CPU times.
 // `--coverage`, or TEST_COVERAGE=1 in the environment, prints what the quick tests among them cover. To run one file, give it
 // to `node --test`. Processes and threads that tests start run the built program, which starts in half the time of the sources.
@@ -28,6 +29,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { build } from './build.ts';
 import { coverageReport, quickTests } from './coverage.ts';
+import { chosen, isLong, LONG, shareOf } from './long-tests.ts';
 import { STORED_PART, STORED_TESTS } from './stored-tests.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -37,120 +39,6 @@ const ROOT = resolve(import.meta.dirname, '..');
  * collected, many times.
  */
 const NEW_OBJECTS = '--min-semi-space-size=16';
-
-/**
- * Tests that kill, damage, flood, restart or measure, that start nodes or a server in a process, or that take more than three
- * seconds of CPU, by file or folder: CONTRIBUTING.md has the rule, and what it leaves. They take longer than all others
- * together: `npm run test:long` runs them, and `npm test` does not.
- */
-const LONG: readonly string[] = [
-  'src/embed/builtin/encoder.test.ts',
-  'src/embed/builtin/model-file.test.ts',
-  'src/embed/onnx/onnx.test.ts',
-  'src/engine/log/postgres/postgres-log.test.ts',
-  'src/server/documents/documents.test.ts',
-  'src/server/documents/hostile.test.ts',
-  'src/server/grpc/grpc-js/front.test.ts',
-  'src/server/grpc/node/front.test.ts',
-  'src/server/http/listener-waits.test.ts',
-  'src/server/http/listener.test.ts',
-  'src/server/subject-requests/report/pdf-reports.test.ts',
-  'src/server/subject-requests/report/pdf.test.ts',
-  'src/shards/nodes/ownership.test.ts',
-  'test/access/bound-twins.test.ts',
-  'test/access/hidden-twins.test.ts',
-  'test/behind-proxies.test.ts',
-  'test/bench-compare.test.ts',
-  'test/bench-smoke.test.ts',
-  'test/cal/cli.test.ts',
-  'test/cal/likeness.test.ts',
-  'test/cal/naive.test.ts',
-  'test/chat-sockets.test.ts',
-  'test/cli-bootstrap-key.test.ts',
-  'test/cli-directory.test.ts',
-  'test/cli-dsr.test.ts',
-  'test/cli-hands.test.ts',
-  'test/cli-proof.test.ts',
-  'test/cli-server.test.ts',
-  'test/cli-upgrade.test.ts',
-  'test/client/client.test.ts',
-  'test/client/package.test.ts',
-  'test/client/runtimes.test.ts',
-  'test/clock-steps.test.ts',
-  'test/compose-nodes.test.ts',
-  'test/conformance/chat.test.ts',
-  'test/conformance/compliance-of-models.test.ts',
-  'test/conformance/compliance.test.ts',
-  'test/conformance/documents.test.ts',
-  'test/conformance/extraction.test.ts',
-  'test/conformance/further-targets.test.ts',
-  'test/conformance/govern.test.ts',
-  'test/conformance/harness-turns.test.ts',
-  'test/conformance/harnesses.test.ts',
-  'test/conformance/hooks.test.ts',
-  'test/conformance/imports.test.ts',
-  'test/conformance/lists.test.ts',
-  'test/conformance/model-extraction.test.ts',
-  'test/conformance/monitor.test.ts',
-  'test/conformance/scopes.test.ts',
-  'test/conformance/sessions.test.ts',
-  'test/conformance/subject-requests.test.ts',
-  'test/console/',
-  'test/copies-of-control.test.ts',
-  'test/crash/',
-  'test/cross-border.test.ts',
-  'test/cut-commands.test.ts',
-  'test/deb.test.ts',
-  'test/documents/',
-  'test/dsr-restore.test.ts',
-  'test/earlier-formats.test.ts',
-  'test/embedding-failures.test.ts',
-  'test/embedding-roles.test.ts',
-  'test/erasure/',
-  'test/event-numbers-restore.test.ts',
-  'test/events-hostile.test.ts',
-  'test/examples.test.ts',
-  'test/faults/',
-  'test/further-sources-model.test.ts',
-  'test/further-sources.test.ts',
-  'test/goal-circles.test.ts',
-  'test/held-restore.test.ts',
-  'test/hostile/',
-  'test/image.test.ts',
-  'test/import-backup.test.ts',
-  'test/install.test.ts',
-  'test/known-across-partitions.test.ts',
-  'test/known-twins.test.ts',
-  'test/lost-ports.test.ts',
-  'test/mcp/',
-  'test/model-examples.test.ts',
-  'test/nodes-tls.test.ts',
-  'test/nodes.test.ts',
-  'test/own-models.test.ts',
-  'test/package.test.ts',
-  'test/postgres-tls.test.ts',
-  'test/provider-keys.test.ts',
-  'test/proxy-variables.test.ts',
-  'test/recall-bounds.test.ts',
-  'test/recall-input.test.ts',
-  'test/recall-likeness.test.ts',
-  'test/restore-keys.test.ts',
-  'test/rotated-restore.test.ts',
-  'test/same-rankings.test.ts',
-  'test/serve-output.test.ts',
-  'test/sessions.test.ts',
-  'test/sim/',
-  'test/store-move.test.ts',
-  'test/store-server.test.ts',
-  'test/stored-segments.test.ts',
-  'test/support/postgres.test.ts',
-  'test/synced-backup.test.ts',
-  'test/traces.test.ts',
-];
-
-function isLong(file: string): boolean {
-  return LONG.some((path) => file.startsWith(path));
-}
 
 /** Files that run in a process of their own, the longest first. */
 const ALONE: readonly string[] = [
@@ -244,13 +132,6 @@ function support(name: string): string {
   return pathToFileURL(join(ROOT, 'test/support', name)).href;
 }
 
-/** The long ones of the files, all but those, or all. */
-function chosen(files: readonly string[], long: string | undefined): readonly string[] {
-  if (long === undefined) return files;
-  if (long !== 'only' && long !== 'none') throw new Error(`--long is only or none, not ${long}`);
-  return files.filter((file) => isLong(file) === (long === 'only'));
-}
-
 /** Test modules, loaded before the program to replace functions of its modules. */
 const PRELOADS = ['test/crash/*-cut.ts', 'test/faults/local-bug.ts'];
 /** Processes of tests that run modules of the program, which start in half the time when they are built. */
@@ -336,20 +217,23 @@ async function startPostgres(): Promise<object> {
 
 for (const path of [...ALONE, ...LONG])
   if (!existsSync(join(ROOT, path))) throw new Error(`scripts/run-tests.ts names ${path}, which is not there`);
-const OWN_FLAG = /^--(all$|checked$|cpu$|coverage$|part$|long=|store=)/;
-/** Processes at a time with `--all`: long tests wait for clocks, kills and timeouts. */
-const ALL_CONCURRENCY = '--test-concurrency=4';
+const OWN_FLAG = /^--(all$|checked$|cpu$|coverage$|part$|long=|share=|store=)/;
+/** Processes at a time beside long tests, which wait for clocks, kills and timeouts. */
+const WIDE_CONCURRENCY = '--test-concurrency=4';
 const words = process.argv.slice(2);
 const flags = words.filter((word) => word.startsWith('--'));
-const store = flags.find((flag) => flag.startsWith('--store='))?.slice('--store='.length);
+const optionOf = (name: string): string | undefined =>
+  flags.findLast((flag) => flag.startsWith(name))?.slice(name.length);
+const store = optionOf('--store=');
 if (store !== undefined && store !== 'postgres') throw new Error(`--store is only postgres, not ${store}`);
 const isStored = store !== undefined;
 const asked = words.filter((word) => !word.startsWith('--'));
 const globs = isStored && asked.length === 0 ? (flags.includes('--part') ? STORED_PART : STORED_TESTS) : asked;
 for (const glob of globs) if (globSync(glob, { cwd: ROOT }).length === 0) throw new Error(`no file fits ${glob}`);
 const isAll = flags.includes('--all');
-const long = isAll ? undefined : flags.find((flag) => flag.startsWith('--long='))?.slice('--long='.length);
-const files = chosen([...new Set(globSync(globs, { cwd: ROOT }))].toSorted(), long);
+const share = isAll ? undefined : optionOf('--share=');
+const isWide = isAll || share !== undefined;
+const files = chosen([...new Set(globSync(globs, { cwd: ROOT }))].toSorted(), isWide ? share : optionOf('--long='));
 if (files.length === 0) throw new Error(`no file fits ${globs.join(' ')}`);
 // A selection may leave nothing of a file to run, and then node runs no hook of it, for which the next file waits.
 const isSelection = flags.some((flag) => /^--test-(name-pattern|skip-pattern|only)/.test(flag));
@@ -359,7 +243,8 @@ const folder = mkdtempSync(join(tmpdir(), 'granary-tests-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const covered = flags.includes('--coverage') || process.env['TEST_COVERAGE'] === '1' ? quickTests() : new Set<string>();
 const showsCoverage = grouped.some((file) => covered.has(file));
-const storedPart = isAll ? globSync(STORED_PART, { cwd: ROOT }).toSorted() : [];
+const allStored = isWide ? globSync(STORED_PART, { cwd: ROOT }).toSorted() : [];
+const storedPart = share === undefined ? allStored : shareOf(allStored, share);
 const entries = allGroups(grouped, covered, storedPart).map((group, i) => entryOf(group, i, folder));
 const showsCpu = flags.includes('--cpu');
 const cpuFile = join(folder, 'cpu.ndjson');
@@ -372,7 +257,7 @@ const built = await builtPackage();
 const postgresSocket = join(folder, 'postgres.sock');
 const offersPostgres = process.platform !== 'win32' && Buffer.byteLength(postgresSocket) < SOCKET_BYTES_MAX;
 if (offersPostgres) offerPostgres(postgresSocket);
-const passed = flags.filter((flag) => !OWN_FLAG.test(flag)).concat(isAll ? [ALL_CONCURRENCY] : []);
+const passed = flags.filter((flag) => !OWN_FLAG.test(flag)).concat(isWide ? [WIDE_CONCURRENCY] : []);
 const runner = spawn(process.execPath, [NEW_OBJECTS, ...preloaded, '--test', ...passed, ...entries, ...ungrouped], {
   cwd: ROOT,
   stdio: ['inherit', showsCoverage ? 'pipe' : 'inherit', 'inherit'],
