@@ -80,6 +80,26 @@ test('failures are not cached', async () => {
   await assert.rejects(cached.embed(['a'], { ...query, signal: AbortSignal.abort(new Error('late')) }), /late/);
 });
 
+test('forgotten queries are embedded again, also those that were under way', async () => {
+  const { embedder, asked } = counting();
+  const gate = Promise.withResolvers<void>();
+  const cached = cachedQueries({
+    ...embedder,
+    embed: async (texts) => {
+      if (texts.includes('slow')) await gate.promise;
+      return embedder.embed(texts);
+    },
+  });
+  await cached.embed(['a'], query);
+  const slow = cached.embed(['slow', 'a'], query);
+  cached.forgetQueries();
+  gate.resolve();
+  assert.deepEqual(await slow, [Float32Array.of(1), Float32Array.of(0)]);
+  await cached.embed(['a', 'slow'], query);
+  await cached.embed(['a', 'slow'], query);
+  assert.deepEqual(asked, [['a'], ['slow'], ['a', 'slow']]);
+});
+
 test('close also closes the inner embedder', async () => {
   const counted = counting();
   await cachedQueries(counted.embedder, 4).close();

@@ -556,7 +556,11 @@ test('removals and changes of keys are told before and after the call, by memory
   const { router } = await setUp();
   const hash = await add(router, 2, { session_id: 's', user_id: 'u' });
   const told: number[] = [];
-  router.watchRemovals((memory) => told.push(memory));
+  const endedKeys: boolean[] = [];
+  router.watchRemovals((memory, { endsKeys }) => {
+    told.push(memory);
+    endedKeys.push(endsKeys);
+  });
   await router.call('get', context(2), { hash });
   assert.deepEqual(told, []);
   const erased = router.call('eraseUser', context(2), { userId: 'u' });
@@ -570,4 +574,5 @@ test('removals and changes of keys are told before and after the call, by memory
   // The rest of an erasure removes what names the person.
   await router.call('redactUser', context(2), { userId: 'u', keyFingerprint: '' });
   assert.deepEqual(told, [2, 2, 1, 1, 99, 99, 2, 2]);
+  assert.deepEqual(endedKeys, [true, true, false, false, false, false, false, false]);
 });

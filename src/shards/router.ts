@@ -40,6 +40,9 @@ export interface RouterOptions extends Pick<GatherTools, 'placementOf'> {
   readonly codecs?: ShardCodecs | undefined;
 }
 
+/** Something of a memory goes; `endsKeys`: with the key of a person, a scope or the memory. */
+type WatchRemoval = (memory: number, removal: { readonly endsKeys: boolean }) => void;
+
 export class Router {
   readonly #options: RouterOptions;
   readonly #turns = new Turns();
@@ -47,7 +50,7 @@ export class Router {
   readonly #health: ShardsHealth;
   /** The shard of each memory's first partition: finding it costs a hash. */
   readonly #places = new Map<number, number>();
-  #removes: (memory: number) => void = () => undefined;
+  #removes: WatchRemoval = () => undefined;
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -59,7 +62,7 @@ export class Router {
   }
 
   /** Calls `removes` before and after each call that removes something from a memory, or changes its keys. */
-  watchRemovals(removes: (memory: number) => void): void {
+  watchRemovals(removes: WatchRemoval): void {
     this.#removes = removes;
   }
 
@@ -92,8 +95,9 @@ export class Router {
 
   #watched<T>(method: MemoryMethod, { memory }: { readonly memory: number }, call: () => Promise<T>): Promise<T> {
     if (!REMOVALS.has(method)) return call();
-    this.#removes(memory);
-    return call().finally(() => this.#removes(memory));
+    const removal = { endsKeys: KEY_ENDS.has(method) };
+    this.#removes(memory, removal);
+    return call().finally(() => this.#removes(memory, removal));
   }
 
   #call<M extends MemoryMethod>(method: M, context: RouterContext, input: Input<M>): Promise<Output<M>> {
@@ -218,6 +222,9 @@ const REMOVALS: ReadonlySet<MemoryMethod> = new Set([
   'enforceRetention',
   'rotateKeys',
 ]);
+
+/** Those among them that destroy the key of a person, a scope or a memory. */
+const KEY_ENDS: ReadonlySet<MemoryMethod> = new Set(['eraseUser', 'eraseScope', 'dropMemory']);
 
 /** The context of the server's own calls. */
 const SYSTEM: CallContext = { memory: 0, partition: 0, actor: 'system', requestId: 'system' };

@@ -2,7 +2,7 @@
 // loads no model.
 
 import { BUILTIN_INT8_NAME, BUILTIN_NAME } from '../../embed/builtin/builtin.ts';
-import { cachedQueries } from '../../embed/cached-queries.ts';
+import { type CachedEmbedder, cachedQueries } from '../../embed/cached-queries.ts';
 import type { Embedder } from '../../embed/embedder.ts';
 import { NGRAM_NAME } from '../../embed/ngram.ts';
 import { REMOTE_NAME_START } from '../../embed/remote/remote.ts';
@@ -58,8 +58,12 @@ export interface EmbedderStatus {
   readonly reason?: string | undefined;
 }
 
+interface CachedOpened extends OpenedEmbedder {
+  readonly embedder: CachedEmbedder;
+}
+
 interface Slot {
-  opened?: OpenedEmbedder | undefined;
+  opened?: CachedOpened | undefined;
   opening?: Promise<void> | undefined;
   reason?: string | undefined;
   failedMs?: number | undefined;
@@ -75,7 +79,7 @@ export class Embedders {
   readonly #slots = new Map<VectorBackend, Slot>();
   readonly #openEarlier: OpenEarlier;
   /** Embedders that were replaced, by name: they answer questions while their vectors do. */
-  readonly #earlier = new Map<string, Promise<OpenedEmbedder | undefined>>();
+  readonly #earlier = new Map<string, Promise<CachedOpened | undefined>>();
   #closed = false;
 
   constructor(
@@ -146,6 +150,12 @@ export class Embedders {
     return backend === this.#own ? [backend, ...earlier, ''] : [backend, ...earlier];
   }
 
+  /** A key ended: no vector of a question is kept, because its words may have been those of a person. */
+  forgetQueries(): void {
+    for (const { opened } of this.#slots.values()) opened?.embedder.forgetQueries();
+    for (const opening of this.#earlier.values()) void opening.then((opened) => opened?.embedder.forgetQueries());
+  }
+
   /** Where the embedder of a backend sends texts; undefined while it is not open, or when it sends none. */
   destinationOf(backend: string): Destination | undefined {
     return this.#slots.get(this.#resolve(backend))?.opened?.destination;
@@ -173,7 +183,7 @@ export class Embedders {
   }
 
   /** An embedder that was replaced. It never embeds grains: its backend has another one now. */
-  #earlierNamed(name: string): Promise<OpenedEmbedder | undefined> {
+  #earlierNamed(name: string): Promise<CachedOpened | undefined> {
     let opening = this.#earlier.get(name);
     if (opening === undefined && !this.#closed) {
       opening = this.#openEarlier(name)?.().then(

@@ -108,7 +108,10 @@ function followersOf(
   const outside = (): Outside => outsideBackends(setup());
   const windows = new WindowCache();
   lifecycle.opened('known windows', () => windows.close());
-  router.watchRemovals((memory) => windows.drop(memory));
+  router.watchRemovals((memory, { endsKeys }) => {
+    windows.drop(memory);
+    if (endsKeys) embedders.forgetQueries();
+  });
   // Models come and go with memories and assignments.
   const backends = () => [...new Set([...VECTOR_BACKENDS, setup().own, ...memories.modelBackends()])];
   return new Followers({
