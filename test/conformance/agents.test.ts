@@ -75,6 +75,16 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
         assert.match(about[1].details.reason_hmac, /^[0-9a-f]{64}$/);
       });
 
+      test('metadata with an integer beyond 2^53 is refused, and the shard goes on', async () => {
+        const { M, register } = await open();
+        for (const integer of ['9007199254740993', `-1${'0'.repeat(40)}`]) {
+          const body = `{"agent_id":"a","metadata":{"of":[{"order":${integer}}]}}`;
+          const headers = { 'content-type': 'application/json' };
+          await refused(http.call('POST', `${M}/agents/identities`, { body, headers }), 'VAL-E001');
+        }
+        assert.equal((await register({ agent_id: 'a', metadata: { order: 2 ** 53 - 1 } }))['status'], 'active');
+      });
+
       test('an id is made where none is given, and bad members are refused', async () => {
         const { register } = await open();
         assert.match((await register({}))['agent_id'], /^agt_[a-z2-7]{24}$/);

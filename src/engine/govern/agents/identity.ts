@@ -74,9 +74,19 @@ export function checkIdentity(stated: StatedIdentity): StatedIdentity {
     if (capability === '') throw bad('capabilities', 'holds an empty text');
     checkText('capabilities', capability, AGENT_CAPABILITY_CHARS_MAX);
   }
-  if (Buffer.byteLength(JSON.stringify(metadata)) > AGENT_METADATA_BYTES_MAX)
+  if (Buffer.byteLength(textOf(metadata)) > AGENT_METADATA_BYTES_MAX)
     throw bad('metadata', `has at most ${AGENT_METADATA_BYTES_MAX} bytes as JSON`);
   return { ...stated, agentId };
+}
+
+/** Identities are kept as JSON of doubles. */
+function textOf(metadata: JsonObject): string {
+  try {
+    return JSON.stringify(metadata);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw bad('metadata', 'contains an integer beyond 2^53: send it as a string');
+  }
 }
 
 function checkAgentId(agentId: string): void {
