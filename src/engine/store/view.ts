@@ -19,8 +19,9 @@ export function viewGrain(
   const { grain, ordinal } = stored;
   const isSuperseded = store.index.superseded.get(ordinal);
   const successor = isSuperseded ? successorAddress(store, memory, ordinal, caller) : undefined;
-  const predecessor = predecessorAddress(store, memory, stored);
-  const fields = shownFields(store, stored, { predecessor, successor });
+  const before = predecessorAddress(store, memory, stored);
+  const predecessor = before?.isErased === true ? undefined : before?.hash;
+  const fields = shownFields(store, stored, { predecessor: before?.hash, successor });
   const createdAtMs = Number(grain.fields['created_at']);
   const userId = grain.fields['user_id'];
   const namespace = grain.fields['namespace'];
@@ -84,7 +85,16 @@ function shownFields(
   return fields;
 }
 
-function predecessorAddress(store: Store, memory: Memory, stored: StoredGrain): string | undefined {
+/**
+ * The hash among the sources that is the predecessor's. Answers do not show the hash of an erased one, which could confirm a
+ * guess of the name that it had: the rest of its text is often that of the next version. The bytes of that version have it
+ * still, because its own hash is of them (docs/erasure.md).
+ */
+function predecessorAddress(
+  store: Store,
+  memory: Memory,
+  stored: StoredGrain,
+): { readonly hash: string; readonly isErased?: true } | undefined {
   // A new version has its predecessor as the last of its sources.
   const sources = stored.grain.fields['derived_from'];
   const last = Array.isArray(sources) ? sources[sources.length - 1] : undefined;
@@ -93,12 +103,16 @@ function predecessorAddress(store: Store, memory: Memory, stored: StoredGrain): 
   if (link === undefined) return undefined;
   // An upsert that replaced another grain has only sources of its own.
   const there = store.addressAt(link.oldOrdinal);
-  if (there !== undefined) return there;
+  if (there !== undefined) return { hash: there };
+  const isErased = store.index.erased.get(link.oldOrdinal);
   // A removed predecessor leaves only its hash among the sources, unless an erasure removed that too. Then the last
   // source is another grain.
   const before = store.status.predecessor(memory.number, link.oldOrdinal);
-  if (before !== undefined) return memory.trail.addressNamed(before.newName) === last ? last : undefined;
-  return isRedacted(stored.grain.fields) ? undefined : last;
+  if (before !== undefined && memory.trail.addressNamed(before.newName) !== last) return undefined;
+  if (before === undefined && isRedacted(stored.grain.fields)) return undefined;
+  if (!isErased) return { hash: last };
+  // A version that an erasure wrote names other sources only, and those that are here are seen to be none of the erased.
+  return store.findOrdinal(memory.number, last) === undefined ? { hash: last, isErased } : undefined;
 }
 
 /** True for a version in which an erasure replaced a person's name by a fingerprint. */

@@ -87,6 +87,31 @@ test('a grain that a file linked to one of an erased person stays as it is', asy
   assert.deepEqual(ofBob(engine), [his]);
 });
 
+for (const place of ['first', 'second'])
+  test(`no answer tells the hash of a ${place} version with the name, before one without it`, async (t) => {
+    const engine = await withAda(t);
+    const source = await addBelief(engine, 1, { subject: 'a note', object: 'says so', user_id: 'bob' });
+    const cat = { subject: 'the cat', object: 'sleeps', user_id: 'bob', derived_from: source };
+    const naming =
+      place === 'first'
+        ? await addBelief(engine, 1, { ...cat, subject: 'ada' })
+        : await changed(engine, await addBelief(engine, 1, cat), { subject: 'ada' });
+    const last = await changed(engine, naming, { subject: 'a dog', derived_from: source });
+    const shown = () => {
+      const view = engine.read('get', context, { hash: last });
+      const { versions } = engine.read('history', context, { hash: last });
+      return { view, text: JSON.stringify([view, versions]) };
+    };
+    const before = shown();
+    assert.deepEqual([before.view.supersedes, before.view.fields['derived_from']], [naming, source]);
+    await eraseAda(engine);
+    const { view, text } = shown();
+    assert.deepEqual([view.supersedes, view.fields['derived_from']], [undefined, source]);
+    assert.ok(!text.includes(naming));
+    // The bytes stay, because they are what the hash is of.
+    assert.equal(view.hash, last);
+  });
+
 test('a version whose successor was erased is superseded still', async (t) => {
   const engine = await withAda(t);
   const his = await addBelief(engine, 1, { subject: 'the cat', object: 'sleeps', user_id: 'bob' });

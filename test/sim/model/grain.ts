@@ -135,7 +135,7 @@ export function isWithin({ namespace, userId }: Bound, modelGrain: Prepared): bo
 }
 
 export function shownFields(modelGrain: ModelGrain, caller: Bound): JsonObject {
-  const predecessor = predecessorOf(modelGrain);
+  const predecessor = predecessorOf(modelGrain)?.hash;
   const fields = toApi(modelGrain.grain, predecessor === undefined ? {} : { predecessor });
   if (modelGrain.verified !== '') fields['verification_status'] = modelGrain.verified;
   const successor = successorOf(modelGrain, caller);
@@ -145,16 +145,19 @@ export function shownFields(modelGrain: ModelGrain, caller: Bound): JsonObject {
 
 /**
  * The hash that a version states it superseded. An upsert does not state it; for a forgotten version its last source is
- * used.
+ * used. The hash of an erased one is not shown. No request names a source that is in the memory.
  */
-function predecessorOf({ grain, supersedes }: ModelGrain): string | undefined {
+function predecessorOf({
+  grain,
+  supersedes,
+}: ModelGrain): { readonly hash: string; readonly isErased?: true } | undefined {
   const sources = grain.fields['derived_from'];
   const last = Array.isArray(sources) ? sources.at(-1) : undefined;
   if (supersedes === undefined || typeof last !== 'string') return undefined;
-  if (!supersedes.removed) return supersedes.hash;
+  if (!supersedes.removed) return { hash: supersedes.hash };
   // Its origin states its type.
-  if (supersedes.supersedes === undefined) return last;
-  return !supersedes.erased && supersedes.hash === last ? last : undefined;
+  if (supersedes.supersedes !== undefined && supersedes.hash !== last) return undefined;
+  return supersedes.erased || supersedes.redacted ? { hash: last, isErased: true } : { hash: last };
 }
 
 /** The hash of the next version that no erasure removed, unless that is outside the caller's binding. */
@@ -168,7 +171,8 @@ export function successorOf({ supersededBy }: ModelGrain, caller: Bound): string
 
 export function viewOf(modelGrain: ModelGrain, caller: Bound): GrainView {
   const successor = successorOf(modelGrain, caller);
-  const predecessor = predecessorOf(modelGrain);
+  const before = predecessorOf(modelGrain);
+  const predecessor = before?.isErased === true ? undefined : before?.hash;
   return {
     hash: modelGrain.hash,
     grainType: modelGrain.grain.type,
