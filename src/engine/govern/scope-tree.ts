@@ -136,6 +136,41 @@ export class ScopeTree {
   }
 }
 
+/** The namespaces that an erasure of a scope covers. */
+export interface ScopeReach {
+  /** The scope's path, or the name of the root. */
+  readonly path: string;
+  readonly isWithin: (namespace: string) => boolean;
+  /** Paths that are certainly covered, even if nothing lies there. */
+  readonly known: readonly string[];
+}
+
+/** Without a tree a path is a namespace. SCP-E001 for a path that names no scope. */
+export function reachOf(root: ScopeNode | undefined, asked: string): ScopeReach {
+  if (root === undefined) {
+    const path = toNfc(asked)
+      .split(SEPARATOR)
+      .filter((name) => name !== '')
+      .join(SEPARATOR);
+    if (path === '') throw new EngineError('SCP-E001', 'the path does not name a scope');
+    return { path, isWithin: (namespace) => isUnder(namespace, path), known: [path] };
+  }
+  const tree = treeOf(root);
+  const path = tree.pathOf(asked);
+  if (path !== '') return { path, isWithin: (namespace) => isUnder(namespace, path), known: tree.subtreeOf(path) };
+  const { name } = root;
+  const tops = tree.has(name) ? tree.childrenOf('') : [name, ...tree.childrenOf('')];
+  return {
+    path: name,
+    isWithin: (namespace) => tops.some((top) => isUnder(namespace, top)),
+    known: [name, ...tree.subtreeOf('')],
+  };
+}
+
+function isUnder(namespace: string, path: string): boolean {
+  return namespace === path || namespace.startsWith(path + SEPARATOR);
+}
+
 const TREES = new WeakMap<ScopeNode, ScopeTree>();
 
 /** The tree of a root, cached as long as the root object lives. */

@@ -3,12 +3,11 @@
 
 import { defined } from '../base/defined.ts';
 import { EngineError } from '../base/errors.ts';
-import { toNfc } from '../base/nfc.ts';
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { ScopeProof } from '../calls/erasure.ts';
 import { open, sealKey } from '../crypto/envelope.ts';
-import { treeOf } from '../govern/scope-tree.ts';
+import { reachOf } from '../govern/scope-tree.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import { decodeRecord } from '../record/record-codec.ts';
 import type { Memory } from '../store/memory.ts';
@@ -42,7 +41,7 @@ export function planEraseScope(
 ): Output {
   mayErase(memory, context);
   const { store } = group;
-  const { path, isWithin, known } = reach(memory, asked);
+  const { path, isWithin, known } = reachOf(memory.settings.scopes?.root, asked);
   if (check === true) return { path, timestamp: 0, proofs: [] };
   const scopes = inOrder(scopesIn(store, memory, isWithin));
   const timestamp = Math.floor(group.nowMs / 1000);
@@ -68,42 +67,12 @@ export function scopesToErase(
   asked: string,
 ): { readonly path: string; readonly scopes: readonly Scope[] } {
   mayErase(memory, context);
-  const { path, isWithin } = reach(memory, asked);
+  const { path, isWithin } = reachOf(memory.settings.scopes?.root, asked);
   return { path, scopes: inOrder(scopesIn(group.store, memory, isWithin)) };
 }
 
 function inOrder(scopes: ReadonlyMap<string, Scope>): Scope[] {
   return [...scopes.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-/** The namespaces that the path covers. `known`: paths that are certainly covered, even if nothing lies there. */
-function reach(
-  memory: Memory,
-  asked: string,
-): { readonly path: string; readonly isWithin: (namespace: string) => boolean; readonly known: readonly string[] } {
-  const { scopes } = memory.settings;
-  if (scopes === undefined) {
-    const path = toNfc(asked)
-      .split('/')
-      .filter((name) => name !== '')
-      .join('/');
-    if (path === '') throw new EngineError('SCP-E001', 'the path does not name a scope');
-    return { path, isWithin: (namespace) => isUnder(namespace, path), known: [path] };
-  }
-  const tree = treeOf(scopes.root);
-  const path = tree.pathOf(asked);
-  if (path !== '') return { path, isWithin: (namespace) => isUnder(namespace, path), known: tree.subtreeOf(path) };
-  const { name } = scopes.root;
-  const tops = tree.has(name) ? tree.childrenOf('') : [name, ...tree.childrenOf('')];
-  return {
-    path: name,
-    isWithin: (namespace) => tops.some((top) => isUnder(namespace, top)),
-    known: [name, ...tree.subtreeOf('')],
-  };
-}
-
-function isUnder(namespace: string, path: string): boolean {
-  return namespace === path || namespace.startsWith(`${path}/`);
 }
 
 /** Scopes with grains or a live key here, by path. */

@@ -1,6 +1,7 @@
 // Keeps import jobs from storing while the person that they are about is erased: a chunk that is stored during an erasure
 // would make a new key for that person. A backup holds back all jobs: it copies the shards before the control log, and a
 // job must not record a chunk there that the copied shards lack.
+import { toNfc, toNfkc } from '../../engine/base/nfc.ts';
 import type { ImportJobRecord } from '../control/records.ts';
 import { unlessAborted } from './job.ts';
 
@@ -9,7 +10,8 @@ export interface Person {
   /** Number of the memory. */
   readonly memory: number;
   readonly userId?: string | undefined;
-  readonly scopePath?: string | undefined;
+  /** True for the namespaces of the scope. */
+  readonly isWithin?: ((namespace: string) => boolean) | undefined;
 }
 
 /** Whether a job may make a further call. */
@@ -80,8 +82,7 @@ export function namesPerson(fileName: string, userId: string): boolean {
 }
 
 function wordsOf(text: string): string {
-  return text
-    .normalize('NFKC')
+  return toNfkc(text)
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
     .trim();
@@ -98,11 +99,21 @@ export function isAbout(
   person: Person,
 ): boolean {
   if (memory !== person.memory) return false;
-  const { userId, scopePath } = person;
+  const { userId, isWithin } = person;
   if (userId !== undefined) {
-    const names = [options.userId ?? caller.userId, caller.userId, caller.actor.replace(/^user:/, '')];
-    return names.some((name) => name?.normalize('NFC') === userId.normalize('NFC'));
+    const names = [personOf({ caller, options }), caller.userId, caller.actor.replace(/^user:/, '')];
+    return names.some((name) => name !== undefined && toNfc(name) === toNfc(userId));
   }
-  const namespace = options.namespace ?? caller.namespace ?? 'default';
-  return scopePath !== undefined && (namespace === scopePath || namespace.startsWith(`${scopePath}/`));
+  return isWithin?.(namespaceOf({ caller, options })) === true;
+}
+
+/** The namespace of a job's chunks. */
+export function namespaceOf({ caller, options }: Pick<ImportJobRecord, 'caller' | 'options'>): string {
+  return toNfc(options.namespace ?? caller.namespace ?? 'default');
+}
+
+/** The data subject of a job's chunks. */
+export function personOf({ caller, options }: Pick<ImportJobRecord, 'caller' | 'options'>): string | undefined {
+  const named = options.userId ?? caller.userId;
+  return named && toNfc(named);
 }

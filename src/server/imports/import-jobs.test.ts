@@ -215,6 +215,29 @@ test('the erasure of a person takes the person out of the file names of other jo
   await parts.close();
 });
 
+test('the erasure of a scope removes its jobs, however its path and their namespaces are written', async () => {
+  const { parts, send } = await importing();
+  const tree = { name: 'org', children: [{ name: 'acme', children: [{ name: 'prod' }] }, { name: 'caf\u00e9' }] };
+  const erase = async (scope_path: string): Promise<unknown> =>
+    (await ask(parts, 'POST', `${M}/scope-erase`, { key: ADMIN, json: { scope_path } })).error?.code;
+  const left = (): number => parts.services.control.count('importJob');
+  const erased = async (namespace: string, path: string, more = 0): Promise<void> => {
+    await send('a,b', 'a.csv', { namespace: [namespace] });
+    assert.deepEqual([await erase(path), left()], [undefined, more], `${namespace} under ${path}`);
+  };
+  await erased('acme/prod', '/acme//prod/');
+  await erased('cafe\u0301', 'caf\u00e9');
+  await erased('caf\u00e9', 'cafe\u0301');
+  const { error } = await ask(parts, 'PUT', `${M}/scope-tree`, { key: ADMIN, json: tree });
+  assert.equal(error, undefined);
+  await erased('acme/prod', 'org/acme');
+  await send('a,b', 'a.csv', { namespace: ['elsewhere'] });
+  await erased('acme', 'org', 1);
+  await erased('org', 'org', 1);
+  assert.deepEqual([await erase('nowhere'), left()], ['SCP-E001', 1]);
+  await parts.close();
+});
+
 test('words of an id name a person, parts of words do not', () => {
   for (const [name, id, says] of [
     ['ada-lovelace.pdf', 'ada.lovelace', true],

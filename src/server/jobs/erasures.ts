@@ -5,6 +5,7 @@ import type { Clock } from '../../engine/base/clock.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/base/limits.ts';
+import { isUnknownScope, reachOf } from '../../engine/govern/scope-tree.ts';
 import type { ErasureProof, JsonValue, Output } from '../../shards/protocol.ts';
 import { randomId } from '../control/ids.ts';
 import { endReplies, eraseKeys } from '../control/keys.ts';
@@ -13,7 +14,7 @@ import { repliesPrefix, settingsPrefix } from '../control/memories.ts';
 import { ERASURE_MARK } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { EventHub } from '../events/hub.ts';
-import { isAbout, namesPerson, withoutName } from '../imports/holds.ts';
+import { isAbout, namesPerson, type Person, withoutName } from '../imports/holds.ts';
 import type { ImportJobs } from '../imports/import-jobs.ts';
 import type { Logger } from '../log.ts';
 import type { MemoryContext, Shards } from '../shards.ts';
@@ -102,7 +103,7 @@ export class Erasures {
 
   /** Erases a user and resolves to the proof. Names in other people's grains are redacted by then, or shortly after. */
   async user(memory: MemoryRecord, userId: string, by: By, ask: Ask<ErasureProof>): Promise<ErasureProof> {
-    const release = await this.#imports?.hold({ memory: memory.number, userId });
+    const release = await this.#imports?.hold(this.#whoseOf(memory.number, { userId }));
     try {
       return await this.#user(memory, userId, by, ask);
     } finally {
@@ -132,7 +133,7 @@ export class Erasures {
 
   /** Erases a scope. */
   async scope(memory: MemoryRecord, scopePath: string, by: By, ask: Ask<Proofs>): Promise<Proofs> {
-    const release = await this.#imports?.hold({ memory: memory.number, scopePath });
+    const release = await this.#imports?.hold(this.#whoseOf(memory.number, { scopePath }));
     try {
       const intent = await this.#intend(memory, { scopePath }, by);
       const proofs = await this.#first(intent, ask);
@@ -245,8 +246,9 @@ export class Erasures {
    */
   async #endKeys({ memory: number, target, actor, everywhere = false }: Intent): Promise<void> {
     await this.#control.commit((change) => {
+      const whose = this.#whoseOf(number, target);
       for (const job of [...this.#control.values('importJob')])
-        if (isAbout(job, { memory: number, ...target })) {
+        if (isAbout(job, whose)) {
           change.remove('importJob', job.id);
           if (this.#control.get('importFile', job.id) !== undefined) change.remove('importFile', job.id);
         }
@@ -256,7 +258,7 @@ export class Erasures {
       for (const job of [...this.#control.values('importJob')])
         if (job.memory === number && namesPerson(job.fileName, userId))
           change.renew('importJob', { ...job, fileName: withoutName(job.fileName) });
-      const memory = [...this.#control.values('memory')].find((one) => one.number === number);
+      const memory = this.#recordOf(number);
       if (memory === undefined) return;
       const by = { actor, nowMs: this.#clock.nowMs() };
       // A restored copy learns in another way which deployment-wide keys have ended.
@@ -265,9 +267,25 @@ export class Erasures {
     });
   }
 
+  #recordOf(number: number): MemoryRecord | undefined {
+    return [...this.#control.values('memory')].find((one) => one.number === number);
+  }
+
+  /** The import jobs that an erasure concerns. A path that the memory's tree lacks covers none: the shards refuse it. */
+  #whoseOf(memory: number, target: Target): Person {
+    if ('userId' in target) return { memory, userId: target.userId };
+    try {
+      const { isWithin } = reachOf(this.#recordOf(memory)?.scopes?.root, target.scopePath);
+      return { memory, isWithin };
+    } catch (error) {
+      if (isUnknownScope(error)) return { memory };
+      throw error;
+    }
+  }
+
   /** The keys, and the import jobs, which store nothing meanwhile. */
   async #erasedQuietly(intent: Intent): Promise<Intent> {
-    const release = await this.#imports?.hold({ memory: intent.memory, ...intent.target });
+    const release = await this.#imports?.hold(this.#whoseOf(intent.memory, intent.target));
     try {
       const erased = await this.#withoutKeys(intent);
       await this.#endKeys(erased);

@@ -1,5 +1,6 @@
 // Lists the import jobs of a memory, shows one, streams its progress and cancels it.
 import type { ImportJobRecord } from '../../control/records.ts';
+import { personOf } from '../../imports/holds.ts';
 import type { OpenedProgress } from '../../imports/streams.ts';
 import { isLiveCaller } from '../chat/stream.ts';
 import { defineOperation } from '../define.ts';
@@ -75,7 +76,7 @@ export const importGet = defineOperation({
   async run({ jobId }, context) {
     refuseHostedJobs(context);
     const job = await visibleJob(context, jobId, 'viewer');
-    await checkPerson(context, job.options.userId ?? job.caller.userId);
+    await checkPerson(context, personOf(job));
     return jobView(job);
   },
 });
@@ -111,8 +112,7 @@ export const importStream = defineOperation({
     refuseHostedJobs(context);
     const { imports, progress } = context.services;
     progress.check();
-    const { options, caller } = await visibleJob(context, jobId, 'viewer');
-    await checkPerson(context, options.userId ?? caller.userId);
+    await checkPerson(context, personOf(await visibleJob(context, jobId, 'viewer')));
     const opened: OpenedProgress = {
       id: jobId,
       job: () => (isLiveCaller(context) ? imports.find(context.memory, jobId) : undefined),

@@ -3,6 +3,7 @@ import { EngineError, type ErrorCode } from '../../../engine/base/errors.ts';
 import type { Context } from '../../context.ts';
 import type { ImportJobRecord } from '../../control/records.ts';
 import { keptFileName } from '../../documents/chunk-grain.ts';
+import { namespaceOf, personOf } from '../../imports/holds.ts';
 import { ChunkFailure } from '../documents/schema.ts';
 import { isHosted } from '../settings/view.ts';
 import { described, type Static, Type } from '../type.ts';
@@ -91,9 +92,9 @@ export function refuseHostedJobs({ services }: Context): void {
 }
 
 /** True for a job within the caller's binding. */
-export function isWithin({ namespace, userId }: Context, { caller, options }: ImportJobRecord): boolean {
-  if (namespace !== undefined && namespace !== (options.namespace ?? caller.namespace ?? 'default')) return false;
-  return userId === undefined || userId === (options.userId ?? caller.userId);
+export function isWithin({ namespace, userId }: Context, job: ImportJobRecord): boolean {
+  if (namespace !== undefined && namespace !== namespaceOf(job)) return false;
+  return userId === undefined || userId === personOf(job);
 }
 
 /** True when the caller has a relation to the memory, which jobs of others need where access tuples decide. */
