@@ -145,6 +145,33 @@ test('a grant ends at its stated time, and grants and withdrawals survive a reop
   assert.equal(facts.length, 1);
 });
 
+for (const [what, stepMs] of [
+  ['in one millisecond', 0],
+  ['after a step of the clock', -3_600_000],
+] as const)
+  test(`the last consent decides, of a purpose or of every purpose, also ${what}`, async (t) => {
+    const shard = await opened(t);
+    await shard.policy({ overrides: { 'consent.mode': 'opt_in' } });
+    const say = async (purpose: string, granted: boolean): Promise<void> => {
+      await shard.say({ userId: 'u1', purpose, granted });
+      shard.nowMs += stepMs;
+    };
+    await say('storage', true);
+    await say('*', false);
+    await refused('POL-E002', () => shard.add({ user_id: 'u1' }));
+    await say('storage', true);
+    await shard.add({ user_id: 'u1' });
+    await say('storage', false);
+    await say('*', true);
+    await shard.add({ user_id: 'u1', object: 'milk' });
+    const items = [
+      { userId: 'u1', purpose: 'storage', granted: true },
+      { userId: 'u1', purpose: '*', granted: false },
+    ];
+    await shard.engine.write('consent', context, { items });
+    await refused('POL-E002', () => shard.add({ user_id: 'u1', object: 'rum' }));
+  });
+
 test('opt out: everybody is written about except those who withdrew; with on_read their grains disappear from every read', async (t) => {
   const shard = await opened(t);
   await shard.policy({ addPolicies: ['ccpa'] });

@@ -8,7 +8,7 @@ import { PURPOSE_CHARS_MAX, RESTRICTIONS_MAX, RULE_REASON_CHARS_MAX } from '../b
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { ConsentItem, ConsentOutcome } from '../calls/govern.ts';
-import type { ConsentFact } from '../govern/consent/consent.ts';
+import { type ConsentFact, EVERY_PURPOSE } from '../govern/consent/consent.ts';
 import { decideConsent, refuseRestricted } from '../govern/decide.ts';
 import type { Restriction } from '../govern/governed.ts';
 import { applyChange } from '../govern/policy/change.ts';
@@ -141,13 +141,11 @@ export function planConsent(
   context: CallContext,
   { items }: MemoryCalls['consent']['input'],
 ): MemoryCalls['consent']['output'] {
-  const said = new Map<string, ConsentFact>();
+  const said: ConsentFact[] = [];
   const outcomes = items.map((item): ConsentOutcome => {
-    const place = `${item.userId}\u0000${item.purpose}`;
     try {
-      const prior = said.get(place) ?? memory.governed.consent(item.userId, item.purpose);
-      const fact = writeConsent(group, memory, context, item, prior);
-      said.set(place, fact);
+      const fact = writeConsent(group, memory, context, { item, said });
+      said.push(fact);
       return { fact };
     } catch (error) {
       if (!(error instanceof EngineError) || error.code.startsWith('STO-')) throw error;
@@ -163,8 +161,7 @@ function writeConsent(
   group: Group,
   memory: Memory,
   context: CallContext,
-  item: ConsentItem,
-  prior: ConsentFact | undefined,
+  { item, said }: { readonly item: ConsentItem; readonly said: readonly ConsentFact[] },
 ): ConsentFact {
   const { userId, purpose, granted, basis, jurisdiction, granteeDid, reason, expiresAt } = item;
   refuseBeyond(context, userId);
@@ -175,8 +172,10 @@ function writeConsent(
   // Every person may withdraw a consent, even when their data is frozen.
   const refusal = granted ? refuseRestricted(memory.governed, userId) : undefined;
   if (refusal !== undefined) throw refusal;
-  // Later than the last consent, even if the clock goes back: the newest one counts.
-  const atMs = Math.max(group.nowMs, (prior?.atMs ?? 0) + 1);
+  const others = rivalsOf(memory, item, said);
+  const prior = others.findLast((fact) => fact.purpose === purpose);
+  // Later than those that it is compared with, even if the clock goes back: the newest one counts.
+  const atMs = others.reduce((latest, fact) => Math.max(latest, fact.atMs + 1), group.nowMs);
   const fields = bindFields(
     context,
     defined({
@@ -225,6 +224,18 @@ function writeConsent(
   });
   auditPii(group, memory, context, { prepared, name: planned?.name });
   return fact;
+}
+
+/** The facts that the newest of them decides with: of the purpose and of every purpose. Those of this call come last. */
+function rivalsOf(memory: Memory, { userId, purpose }: ConsentItem, said: readonly ConsentFact[]): ConsentFact[] {
+  const { governed } = memory;
+  const isRival = (fact: ConsentFact): boolean =>
+    fact.userId === userId && (purpose === EVERY_PURPOSE || [purpose, EVERY_PURPOSE].includes(fact.purpose));
+  const known =
+    purpose === EVERY_PURPOSE
+      ? [...governed.consentsOfUser(userId)]
+      : [governed.consent(userId, EVERY_PURPOSE), governed.consent(userId, purpose)];
+  return [...known.filter((fact) => fact !== undefined), ...said.filter(isRival)];
 }
 
 function named(member: string, name: string | undefined): Readonly<Record<string, string>> {
