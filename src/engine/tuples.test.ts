@@ -65,6 +65,27 @@ test('changes of one group see one another', async (t) => {
   );
 });
 
+test('changes of one group count for the segregation of duties', async (t) => {
+  const engine = await opened(temporaryDirectory(t));
+  t.after(() => engine.close());
+  const change = { overrides: { 'access.segregation_of_duties': true } };
+  await engine.write('setPolicy', context, { change, isAdmin: true });
+  const both = await Promise.allSettled([
+    grant(engine, 'user:ann', 'admin', 'memory:m1'),
+    grant(engine, 'user:ann', 'auditor', 'memory:m1'),
+  ]);
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    ['fulfilled', 'rejected'],
+  );
+  // A revocation of the same group counts, too.
+  await Promise.all([
+    revoke(engine, 'user:ann', 'admin', 'memory:m1'),
+    grant(engine, 'user:ann', 'auditor', 'memory:m1'),
+  ]);
+  assert.equal(check(engine, 'user:ann', 'admin', 'memory:m1').allowed, false);
+});
+
 test('a memory takes as many tuples as the bound, and then refuses', async (t) => {
   const engine = await opened(temporaryDirectory(t));
   t.after(() => engine.close());

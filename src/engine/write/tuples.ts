@@ -25,7 +25,7 @@ export function planGrant(
   const states = tupleStates(memory, tuple);
   if (sequenceIn(group, memory, states.byObject) !== undefined) return { created: false, tuple };
   refuseMore(group, memory, tuple);
-  refuseBothDuties(memory, tuple);
+  refuseBothDuties(group, memory, tuple);
   const person = personOf(tuple.subject);
   const key = person === undefined ? 0 : group.keyOfUser(memory, person);
   const stored: StoredTuple = { ...tuple, atMs: group.nowMs, by: auditActor(memory, context.actor) };
@@ -89,10 +89,12 @@ function refuseMore(group: Group, memory: Memory, tuple: Tuple): void {
  * Under the segregation of duties no principal is both admin and auditor of a memory. An owner is both by the relation
  * table, so only relations that a tuple names count.
  */
-function refuseBothDuties({ governed }: Memory, { subject, relation, object }: Tuple): void {
-  if (!governed.rules['access.segregation_of_duties'] || typeOf(object) !== 'memory') return;
+function refuseBothDuties(group: Group, memory: Memory, { subject, relation, object }: Tuple): void {
+  if (!memory.governed.rules['access.segregation_of_duties'] || typeOf(object) !== 'memory') return;
   const others = relation === 'auditor' ? ['admin', 'owner'] : ['admin', 'owner'].includes(relation) ? ['auditor'] : [];
-  if (!others.some((other) => governed.access.isGranted({ subject, relation: other, object }))) return;
+  const isGranted = (other: string): boolean =>
+    sequenceIn(group, memory, tupleStates(memory, { subject, relation: other, object }).byObject) !== undefined;
+  if (!others.some(isGranted)) return;
   throw new EngineError('AUT-E001', 'the policy forbids that a principal is both admin and auditor of a memory', {
     details: [{ field: 'relation', issue: 'access.segregation_of_duties' }],
   });

@@ -79,11 +79,6 @@ export class Access {
     return view;
   }
 
-  /** True if exactly this tuple exists. */
-  isGranted({ subject, relation, object }: Tuple): boolean {
-    return this.#source.subjectsOf(pairOf(object, relation)).has(subject);
-  }
-
   /** Drops what was concluded before the change of this tuple, or of unknown ones. */
   changed(tuple?: Tuple): void {
     this.#source.changed(tuple);
