@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -50,6 +50,18 @@ describe('a named executor', () => {
   test('that is not there fails', async () => {
     const outcome = await runs(script('', { program: '/nowhere/at/all' }));
     assert.deepEqual(outcome, { ok: false, cause: 'executor_error', reason: 'the tool could not be started (ENOENT)' });
+  });
+
+  test('whose folder is a file, or whose program lies below one, fails', async () => {
+    const file = join(memoryFolder(), 'file');
+    writeFileSync(file, '');
+    for (const more of [{ directory: file }, { program: join(file, 'program') }]) {
+      const executors = new HostExecutors({ warn: () => undefined });
+      const outcome = await executors.run(script('', more), { tool: 'test', arguments: {} }, NEVER);
+      const reason = 'the tool could not be started (ENOTDIR)';
+      assert.deepEqual(outcome, { ok: false, cause: 'executor_error', reason });
+      assert.equal(executors.running, 0);
+    }
   });
 
   test('that answers too much is ended', async () => {

@@ -1,7 +1,7 @@
 // Runs a named executor: a program of the operator with fixed arguments. The call goes to its standard input as one JSON
 // object, the result comes from its standard output. There is no shell, and nothing of a client reaches the command line or
 // the environment.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { EXECUTORS_RUNNING_MAX } from '../../engine/base/limits.ts';
 import type { Logger } from '../log.ts';
 import type { HostExecutor } from './executor-file.ts';
@@ -32,14 +32,8 @@ export class HostExecutors {
     if (signal.aborted) return failure('unknown', 'the turn ended');
     const late = AbortSignal.timeout(executor.timeoutMs);
     return new Promise((resolve) => {
-      const child = spawn(executor.program, executor.args, {
-        cwd: executor.directory,
-        env: { ...executor.env },
-        shell: false,
-        // A group of its own, so that what the program starts ends with it.
-        detached: true,
-        stdio: ['pipe', 'pipe', 'pipe'],
-      });
+      const child = started(executor, (error) => resolve(notStarted(error)));
+      if (child === undefined) return;
       this.#running.add(child);
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -74,9 +68,7 @@ export class HostExecutors {
           this.#log.warn({ executor: executor.name, stderr: stderr.slice(0, STDERR_LOGGED) }, outcome.reason);
         resolve(outcome);
       };
-      child.once('error', (error: NodeJS.ErrnoException) =>
-        settle(failure('executor_error', `the tool could not be started (${error.code ?? 'unknown'})`)),
-      );
+      child.once('error', (error) => settle(notStarted(error)));
       child.once('exit', () => {
         // Processes that the program left in its group would hold the pipes open, and run on.
         killGroup(child);
@@ -102,6 +94,32 @@ export class HostExecutors {
   close(): void {
     for (const child of this.#running) killGroup(child);
   }
+}
+
+/** Undefined when the system starts none: the error is thrown, or without free descriptors comes as an event alone. */
+function started(
+  { program, args, directory, env }: HostExecutor,
+  failed: (error: NodeJS.ErrnoException) => void,
+): ChildProcessWithoutNullStreams | undefined {
+  try {
+    const child = spawn(program, args, {
+      cwd: directory,
+      env: { ...env },
+      shell: false,
+      // A group of its own, so that what the program starts ends with it.
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    if (child.stdin !== undefined) return child;
+    (child as ChildProcess).once('error', failed);
+  } catch (error) {
+    failed(error as NodeJS.ErrnoException); // of the system
+  }
+  return undefined;
+}
+
+function notStarted({ code }: NodeJS.ErrnoException): ToolOutcome {
+  return failure('executor_error', `the tool could not be started (${code ?? 'unknown'})`);
 }
 
 function killGroup({ pid }: ChildProcess): void {
