@@ -193,7 +193,8 @@ test('commands that look at a store take a password from their command line too'
     '--key-store',
     url('two'),
   ];
-  for (const wanted of [words, ['nodes', '--store', url('one')]]) {
+  const looking = ['nodes', 'doctor', 'upgrade --check'].map((name) => [...name.split(' '), '--store', url('one')]);
+  for (const wanted of [words, ...looking, ['doctor', `--store=${url('one')}`]]) {
     const child = spawn(process.execPath, [MAIN, ...wanted], {
       env: environment(),
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -202,11 +203,27 @@ test('commands that look at a store take a password from their command line too'
     child.stderr.setEncoding('utf8');
     let said = '';
     child.stderr.on('data', (text: string) => (said += text));
-    const warnings = wanted.filter((word) => word.startsWith('--')).length;
+    const warnings = wanted.filter((word) => /^--(key-)?store/.test(word)).length;
     await eventually('it says so', () => said.split('contains a password').length - 1 === warnings);
     if (child.exitCode === null) assert.doesNotMatch(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'), /:one@|:two@/);
     assert.doesNotMatch(said, /:one@|:two@/);
     child.kill('SIGKILL');
+  }
+});
+
+test('no command repeats a password that is in the wrong place', async () => {
+  const url = 'postgres://granary:one@127.0.0.1:1/granary?sslmode=disable';
+  for (const words of [
+    ['upgrade', '--check', url],
+    ['doctor', '--data-dir', url],
+    ['store', 'check', url],
+    ['stats', '--data-dir', url],
+    ['nodes', '--store', 'postgres://granary:1?one@h/granary'],
+  ]) {
+    const { code, stdout, stderr } = await granary([...words, '--json']);
+    assert.notEqual(code, 0);
+    assert.notEqual(stderr, '');
+    assert.doesNotMatch(stdout + stderr, /one@/, words.join(' '));
   }
 });
 

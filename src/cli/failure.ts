@@ -54,3 +54,8 @@ export function failureOf(error: unknown): { readonly code: string; readonly tex
 export function exitCodeOf(error: unknown): number {
   return error instanceof Failure && error.code === 'USAGE' ? EXIT.usage : EXIT.failed;
 }
+
+/** A text with the passwords of database addresses in it hidden, also of those that cannot be read or were taken for a path. */
+export function withoutPasswords(text: string): string {
+  return text.replace(/(\bpostgres(?:ql)?:\/{1,2}[^\s:/?#@]*:)\S*@/g, '$1***@');
+}

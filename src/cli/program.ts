@@ -3,7 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../server/version.ts';
 import { EXIT, exitCodesText } from './exit-codes.ts';
-import { exitCodeOf, failureOf } from './failure.ts';
+import { exitCodeOf, failureOf, withoutPasswords } from './failure.ts';
 
 type Register = (program: Command) => void;
 
@@ -69,6 +69,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
 
 /** Runs a command line, without the names of node and the script. Resolves to the exit code; never rejects. */
 export async function runProgram(words: readonly string[]): Promise<number> {
+  hidePasswords(words);
   // A closed pipe (`| head`) is no error: the command completes its work.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -89,6 +90,7 @@ export async function buildProgram(first: string | undefined): Promise<Command> 
     .version(VERSION, '-V, --version', 'print the version')
     .configureHelp({ minWidthToWrap: HELP_WIDTH_MIN })
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(withoutPasswords(text)) })
     .showHelpAfterError('(granary help COMMAND shows details)')
     .addHelpText('after', EXAMPLES);
   for (const name of wantedCommands(first)) (await COMMANDS[name]!())(program);
@@ -116,6 +118,31 @@ Commands connect to the server given by --url or DATA_DIR/server.json. If no ser
 themselves. Errors are one line on stderr (granary: CODE: text); with --json also an object on stdout.
 ${exitCodesText('every command')}`;
 
+/** Takes the command line from the view of other users when it holds the password of a database. */
+function hidePasswords(words: readonly string[]): void {
+  for (const [at, word] of words.entries()) {
+    const [, joined, rest] = /^(--(?:key-)?store)=(.*)$/s.exec(word) ?? [];
+    if (!holdsPassword(rest ?? word)) continue;
+    process.title = 'granary';
+    const option = joined ?? words[at - 1];
+    const variable = option === undefined ? undefined : PASSWORD_VARIABLES.get(option);
+    if (variable === undefined) continue;
+    process.stderr.write(
+      `Warning: ${option} contains a password, which other users of this machine could read on the command line: set ${variable} instead.\n`,
+    );
+  }
+}
+
+function holdsPassword(word: string): boolean {
+  return /^postgres(ql)?:/.test(word) && URL.canParse(word) && new URL(word).password !== '';
+}
+
+/** Of the options that may contain a password. */
+const PASSWORD_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['--store', 'GRANARY_STORE'],
+  ['--key-store', 'GRANARY_KEY_STORE'],
+]);
+
 /** Commands added before `exitOverride` do not inherit it. */
 function inheritExit(command: Command): void {
   for (const child of command.commands) {
@@ -128,10 +155,11 @@ function report(error: unknown, asJson: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
     // commander has printed the message already.
-    if (asJson) tellJson('USAGE', error.message.replace(/^error: /, ''));
+    if (asJson) tellJson('USAGE', withoutPasswords(error.message).replace(/^error: /, ''));
     return EXIT.usage;
   }
-  const { code, text } = failureOf(error);
+  const { code, text: whole } = failureOf(error);
+  const text = withoutPasswords(whole);
   process.stderr.write(`granary: ${code}: ${text}\n`);
   if (asJson) tellJson(code, text);
   return exitCodeOf(error);

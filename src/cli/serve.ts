@@ -2,7 +2,6 @@
 // Returns after a signal, once the server has closed.
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { parseDatabaseUrl } from '../engine/base/database-url.ts';
 import { type Config, optionLines, readConfig } from '../server/config.ts';
 import type { RunningServer } from '../server/running-server.ts';
 import { BROKEN_EXIT } from './exit-codes.ts';
@@ -20,8 +19,6 @@ export function registerServe(program: Command): void {
 
 async function serve(flags: Record<string, string | boolean | undefined>): Promise<void> {
   const config = readConfig(flags, process.env);
-  hidePassword('--store', 'GRANARY_STORE', flags['store']);
-  hidePassword('--key-store', 'GRANARY_KEY_STORE', flags['keyStore']);
   // Loaded on demand: the help text, which lists this command, does not need it.
   const { readyLine, startServer } = await import('../server/main.ts');
   const { makeLog } = await import('../server/log.ts');
@@ -50,24 +47,6 @@ async function serve(flags: Record<string, string | boolean | undefined>): Promi
 /** `process.exit` would wait for threads, and one that is stuck in the system never ends. Acknowledged writes are durable. */
 function endNow(): void {
   process.kill(process.pid, 'SIGKILL');
-}
-
-/** Takes the command line from the view of other users when it holds a password. */
-export function hidePassword(option: string, variable: string, url: string | boolean | undefined): void {
-  if (typeof url !== 'string' || !holdsPassword(url)) return;
-  process.title = 'granary';
-  process.stderr.write(
-    `Warning: ${option} contains a password, which other users of this machine could read on the command line: set ${variable} instead.\n`,
-  );
-}
-
-/** False for an address that cannot be read, which is refused later. */
-function holdsPassword(url: string): boolean {
-  try {
-    return parseDatabaseUrl(url).password !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 /** Time for the refusals of pending calls to leave. */

@@ -1,7 +1,6 @@
 // Options of commands that look at a store without a server.
 import type { Command } from 'commander';
 import { usage } from './failure.ts';
-import { hidePassword } from './serve.ts';
 
 export interface StoreOptions {
   readonly store?: string | undefined;
@@ -16,14 +15,12 @@ export function withStoreOptions(command: Command): Command {
 
 /** Of the key store, if there is one. */
 export function keyStoreUrlOf(flag: string | undefined): string | undefined {
-  hidePassword('--key-store', 'GRANARY_KEY_STORE', flag);
   const url = flag ?? process.env['GRANARY_KEY_STORE'];
   return url === '' ? undefined : url;
 }
 
 /** Throws USAGE. */
 export function storeUrlOf(flag: string | undefined): string {
-  hidePassword('--store', 'GRANARY_STORE', flag);
   const url = flag ?? process.env['GRANARY_STORE'];
   if (url === undefined || url === '') throw usage('set GRANARY_STORE, or give --store');
   return url;

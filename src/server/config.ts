@@ -40,7 +40,10 @@ import { TrustedProxies } from './proxies.ts';
 export const SHARDS_DEFAULT = 8;
 
 const OPTIONS = {
-  dataDir: text('DIR', 'directory of all data; with --store, of a cache', './data'),
+  dataDir: {
+    ...text('DIR', 'directory of all data; with --store, of a cache', './data'),
+    parse: notAnAddress,
+  },
   store: optionalChecked(
     'URL',
     'PostgreSQL database that holds the data (postgres://…); give a password by the variable',
@@ -250,6 +253,12 @@ const OPTIONS = {
   bootstrapKey: secret('first admin key (gr_ and 64 hex); default: generated and stored in keys/bootstrap.key'),
   masterKey: secret('master key (64 hex); default: generated and stored in keys/master.key'),
 } as const satisfies Record<string, Option<unknown>>;
+
+function notAnAddress(text: string): string {
+  if (/^postgres(ql)?:/.test(text))
+    throw new Error('must be a directory: set GRANARY_STORE to the address of a database');
+  return text;
+}
 
 type OptionName = keyof typeof OPTIONS;
 type ValueOf<O> = O extends Option<infer T> ? T : never;

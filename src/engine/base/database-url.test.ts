@@ -38,6 +38,8 @@ test('a wrong address is refused without its text', () => {
     ['postgres://u:secret@h/x?sslmode=allow', /sslmode of disable, prefer/],
     ['postgres://u:secret@h/x?sslcert=a.pem', /sslcert and sslkey together/],
     ['postgres://u:secret@h/x?options=-c', /unknown parameter options/],
+    ['postgres://u:1?secret@h/x', /must name a database/],
+    ['postgres://u:1#secret@h/x', /must name a database/],
     ['postgres://u:secret@a:1,b:2/x', /must be a URL/],
   ] as const)
     assert.throws(

@@ -28,13 +28,14 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
     throw new Error('must be a URL: postgres://user@host:5432/database');
   const url = new URL(text);
-  const unknown = [...url.searchParams.keys()].find((name) => !KNOWN.has(name));
-  if (unknown !== undefined) throw new Error(`has an unknown parameter ${unknown}: it takes ${[...KNOWN].join(', ')}`);
   const parameter = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
   const database = decoded(url.pathname.slice(1));
   if (database === '') throw new Error('must name a database: postgres://user@host:5432/database');
   const host = parameter('host') ?? decoded(url.hostname).replace(/^\[|\]$/g, '');
   if (host === '') throw new Error('must name a host: postgres://user@host:5432/database');
+  // Only now: in an address without a database, a parameter may be a part of a password.
+  const unknown = [...url.searchParams.keys()].find((name) => !KNOWN.has(name));
+  if (unknown !== undefined) throw new Error(`has an unknown parameter ${unknown}: it takes ${[...KNOWN].join(', ')}`);
   const mode = parameter('sslmode') ?? (isLocalHost(host) ? 'disable' : 'prefer');
   const sslMode = SSL_MODES.find((one) => one === mode);
   if (sslMode === undefined) throw new Error(`must have an sslmode of ${SSL_MODES.join(', ')}`);
