@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { CatalogueModel } from './catalogue.ts';
 import { download } from './download.ts';
@@ -42,13 +44,13 @@ async function hubOf(t: TestContext, answer: Answer) {
     server.closeAllConnections();
     server.close();
   });
-  const root = mkdtempSync(join(tmpdir(), 'granary-pull-'));
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'granary-pull-')));
   t.after(() => rmSync(root, { recursive: true }));
   const folder = join(root, 'models', 'tiny');
   let done = 0;
   const pull = (hub = `http://127.0.0.1:${(server.address() as AddressInfo).port}`) =>
     download({ model, hub, folder, arrived: (_, bytes) => (done = bytes) });
-  return { seen, folder, partial: join(root, 'models', '.partial-tiny'), pull, done: () => done };
+  return { root, seen, folder, partial: join(root, 'models', '.partial-tiny'), pull, done: () => done };
 }
 
 const serve: Answer = ({ headers }, response) => {
@@ -120,4 +122,48 @@ test('a refusal of the hub is named', async (t) => {
     code: 'NETWORK',
     message: /tiny\/resolve\/abc\/onnx\/model\.onnx: the hub answered 404/,
   });
+});
+
+/** The paths that are synced from now on, in order. */
+async function syncedPaths(t: TestContext): Promise<readonly string[]> {
+  const synced: string[] = [];
+  const note = (descriptor: number): void => void synced.push(readlinkSync(`/proc/self/fd/${descriptor}`));
+  const { fsyncSync } = fs;
+  t.mock.method(fs, 'fsyncSync', (descriptor: number) => {
+    note(descriptor);
+    fsyncSync(descriptor);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const file = await open(import.meta.filename);
+  await file.close();
+  const handle = Object.getPrototypeOf(file) as typeof file;
+  const { sync } = handle;
+  t.mock.method(handle, 'sync', function (this: typeof file) {
+    note(this.fd);
+    return sync.call(this);
+  });
+  return synced;
+}
+
+test('every file is synced before the folder gets its name, and then its name is', async (t) => {
+  if (process.platform !== 'linux') return t.skip('the paths of open files are read from /proc');
+  const { root, pull } = await hubOf(t, serve);
+  const synced = await syncedPaths(t);
+  await pull();
+  assert.deepEqual(
+    synced.map((path) => relative(root, path)),
+    [
+      '',
+      'models',
+      ...['model.onnx', 'tokenizer.json', 'granary-model.json.tmp'].map((name) =>
+        join('models', '.partial-tiny', name),
+      ),
+      join('models', '.partial-tiny'),
+      'models',
+    ],
+  );
 });

@@ -1,12 +1,12 @@
 // Downloads the files of a model into a folder beside its own, resumes what an earlier try left there, checks size and
 // digest of each file, and gives the folder its name when all are there.
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MODEL_SETTINGS_FILE } from '../../embed/onnx/model-folder.ts';
-import { makeMissingFolder } from '../../engine/base/durable-file.ts';
+import { makeMissingFolder, replaceFile, syncFile } from '../../engine/base/durable-file.ts';
 import { Failure } from '../failure.ts';
 import type { CatalogueFile, CatalogueModel } from './catalogue.ts';
 
@@ -30,15 +30,22 @@ export function urlOf(hub: string, { repository, revision }: CatalogueModel, { p
 /** Rejects with Failure: NETWORK, which another try may get over, or FILE for bytes that are not the model's. */
 export async function download({ model, hub, folder, arrived }: Download): Promise<void> {
   const partial = join(dirname(folder), `${PARTIAL}${model.name}`);
-  makeMissingFolder(partial);
+  await makeSynced(dirname(folder));
+  await makeSynced(partial);
   let before = 0;
   for (const file of model.files) {
     const path = join(partial, file.name);
     await fetched(urlOf(hub, model, file), file, { path, arrived: (bytes) => arrived(file, before + bytes) });
     before += file.bytes;
   }
-  writeFileSync(join(partial, MODEL_SETTINGS_FILE), `${JSON.stringify(model.settings, undefined, 2)}\n`);
+  // All is durable before the folder has its name: one that has it is never downloaded again.
+  replaceFile(join(partial, MODEL_SETTINGS_FILE), Buffer.from(`${JSON.stringify(model.settings, undefined, 2)}\n`));
   renameSync(partial, folder);
+  await syncFile(dirname(folder));
+}
+
+async function makeSynced(folder: string): Promise<void> {
+  if (makeMissingFolder(folder)) await syncFile(dirname(folder));
 }
 
 async function fetched(
@@ -57,7 +64,10 @@ async function fetched(
   const { size } = statSync(path);
   if (size < file.bytes) throw broken(url, `the connection ended after ${size} of ${file.bytes} bytes`);
   const sha256 = await digestOf(path);
-  if (sha256 === file.sha256) return arrived(file.bytes);
+  if (sha256 === file.sha256) {
+    await syncFile(path);
+    return arrived(file.bytes);
+  }
   rmSync(path);
   throw new Failure('FILE', `${url} is not the file of the catalogue: its SHA-256 is ${sha256}, not ${file.sha256}`);
 }
