@@ -77,6 +77,41 @@ test('an error is reported and not retried', async () => {
   await end();
 });
 
+test('an error after the keys are destroyed says so, and the work goes on without the keys of a user who writes again', async (t) => {
+  for (const failing of [2, 3]) {
+    const { erasures, asked, control, end } = deployment(new MemoryLogStore());
+    const { commit } = control;
+    let commits = 0;
+    t.mock.method(control, 'commit', (...change: Parameters<typeof commit>) => {
+      commits += 1;
+      if (commits === failing) throw new EngineError('STO-E001', 'the disk is full', { retryable: true });
+      return commit.apply(control, change);
+    });
+    await assert.rejects(
+      erasures.user(MEMORY, 'ann', BY, async () => PROOF),
+      { code: 'STO-E001', retryable: true, message: /^STO-E001: the data are erased.* repeat .*the disk is full$/ },
+    );
+    await erasures.settled();
+    assert.deepEqual([asked.includes('eraseUser'), erasures.pending], [false, 0]);
+    assert.deepEqual(await erasures.user(MEMORY, 'ann', BY, async () => PROOF), PROOF);
+    commits = 0;
+    const erased = { path: 'acme', timestamp: 5, proofs: [{ ...PROOF, path: 'acme', isRepeat: false }] };
+    await assert.rejects(
+      erasures.scope(MEMORY, 'acme', BY, async () => erased),
+      { message: /the data are erased/ },
+    );
+    await erasures.settled();
+    assert.equal(erasures.pending, 0);
+    // Nothing was held, so nothing is erased.
+    commits = 0;
+    await assert.rejects(
+      erasures.user(MEMORY, 'bob', BY, async () => ({ ...PROOF, keyFingerprint: '' })),
+      { message: 'STO-E001: the disk is full' },
+    );
+    await end();
+  }
+});
+
 test('the next start completes an interrupted erasure before it returns', async () => {
   const store = new MemoryLogStore();
   const first = deployment(store, { eraseUser: refuse('STO-E002'), eraseScope: refuse('STO-E002') });

@@ -115,19 +115,15 @@ export class Erasures {
   async #user(memory: MemoryRecord, userId: string, by: By, ask: Ask<ErasureProof>): Promise<ErasureProof> {
     const intent = await this.#intend(memory, { userId }, by);
     const proof = await this.#first(intent, ask);
-    await this.#endKeys(intent).catch((error: unknown) => {
-      this.#runBehind(intent);
-      throw error;
-    });
-    if (proof.keyFingerprint === '') await this.#finish(intent);
-    else {
-      const isDone = await this.#redact(
-        { ...intent, fingerprint: proof.keyFingerprint },
-        REDACTION_ROUNDS_AWAITED,
-      ).catch(() => false);
+    const { keyFingerprint } = proof;
+    await this.#follow({ ...intent, fingerprint: keyFingerprint }, keyFingerprint !== '', async () => {
+      await this.#endKeys(intent);
+      if (keyFingerprint === '') return this.#finish(intent);
+      const erased = { ...intent, fingerprint: keyFingerprint };
+      const isDone = await this.#redact(erased, REDACTION_ROUNDS_AWAITED).catch(() => false);
       if (isDone) await this.#finish(intent);
-      else this.#runBehind(await this.#erased(intent, proof.keyFingerprint));
-    }
+      else this.#runBehind(await this.#erased(intent, keyFingerprint));
+    });
     return proof;
   }
 
@@ -136,10 +132,13 @@ export class Erasures {
     const release = await this.#imports?.hold(this.#whoseOf(memory.number, { scopePath }));
     try {
       const intent = await this.#intend(memory, { scopePath }, by);
-      const proofs = await this.#first(intent, ask);
-      await this.#endKeys(intent);
-      await this.#finish(intent);
-      return proofs;
+      const erased = await this.#first(intent, ask);
+      const isErased = erased.proofs.some(({ keyFingerprint }) => keyFingerprint !== '');
+      await this.#follow({ ...intent, fingerprint: '' }, isErased, async () => {
+        await this.#endKeys(intent);
+        await this.#finish(intent);
+      });
+      return erased;
     } finally {
       this.#events?.reread(memory.number);
       release?.();
@@ -210,6 +209,19 @@ export class Erasures {
       if (error instanceof EngineError && !/^(STO|SYS|LIM)-/.test(error.code)) await this.#drop(intent);
       else this.#runBehind(intent);
       throw error;
+    }
+  }
+
+  /**
+   * Runs the steps after the destruction of the keys. They go on after an error, which says that the data are erased: the caller must not
+   * think that nothing happened.
+   */
+  async #follow(erased: Intent, isErased: boolean, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#runBehind(erased);
+      throw isErased ? erasedAlready(error) : error;
     }
   }
 
@@ -335,6 +347,15 @@ export class Erasures {
     }
     return false;
   }
+}
+
+/** An error of a step after the destruction of the keys. A repeated call answers with the proof of the first one. */
+export function erasedAlready(error: unknown): unknown {
+  if (!(error instanceof EngineError)) return error;
+  const { code, message, details, retryable, retryAfterSeconds } = error;
+  const reason = message.replace(`${code}: `, '');
+  const text = `the data are erased, for good, but the proof could not be given: repeat the request to get it. ${reason}`;
+  return new EngineError(code, text, { details, retryable, retryAfterSeconds });
 }
 
 interface By {

@@ -1,5 +1,6 @@
 // Erases a scope and the scopes below it by destroying their keys.
 import { defined } from '../../../engine/base/defined.ts';
+import { erasedAlready } from '../../jobs/erasures.ts';
 import { issueScopeProof } from '../../proofs/issue-removal.ts';
 import { defineOperation } from '../define.ts';
 import { DryRun, isDryRun, previewMembers, previewOf } from '../erasure/dry-run.ts';
@@ -70,6 +71,9 @@ export const scopeErase = defineOperation({
       context.call('eraseScope', { path: scopePath }, extras),
     );
     const { path, timestamp, proofs } = erased;
+    const signedProof = await issueScopeProof(context, erased).catch((error: unknown) => {
+      throw proofs.some(({ keyFingerprint }) => keyFingerprint !== '') ? erasedAlready(error) : error;
+    });
     return {
       scopePath: path,
       scopesErased: proofs.filter(({ isRepeat }) => !isRepeat).length,
@@ -77,7 +81,7 @@ export const scopeErase = defineOperation({
       keyFingerprints: proofs.flatMap(({ keyFingerprint }) => (keyFingerprint === '' ? [] : [keyFingerprint])),
       proofs: proofs.map(({ path: of, count, keyFingerprint }) => ({ scopePath: of, count, keyFingerprint })),
       timestamp,
-      signedProof: await issueScopeProof(context, erased),
+      signedProof,
       status: 'erased' as const,
     };
   },

@@ -3,6 +3,7 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { toNfc } from '../../../engine/base/nfc.ts';
 import { onDemand } from '../../../engine/base/on-demand.ts';
+import { erasedAlready } from '../../jobs/erasures.ts';
 import { issueProof } from '../../proofs/issue.ts';
 import { heldSummary } from '../../subject-requests/held.ts';
 import type * as FindPdfkit from '../../subject-requests/report/find-pdfkit.ts';
@@ -68,9 +69,13 @@ export const eraseRequest = defineOperation({
     if (isFirst) await subjectRequests.noteHeld(which, held);
     const { keyFingerprint } = await eraseUser(context, userId, reason);
     const atMs = isFirst || record.erasure === undefined ? clock.nowMs() : record.erasure.atMs;
-    const proof = await issueProof(context, userId, atMs);
-    const erasure = { atMs, count: proof.count, keyFingerprint };
-    return { request: viewed(context, await subjectRequests.noteErasure(which, { erasure, proof })), proof };
+    try {
+      const proof = await issueProof(context, userId, atMs);
+      const erasure = { atMs, count: proof.count, keyFingerprint };
+      return { request: viewed(context, await subjectRequests.noteErasure(which, { erasure, proof })), proof };
+    } catch (error) {
+      throw keyFingerprint === '' ? error : erasedAlready(error);
+    }
   },
 });
 
