@@ -1,5 +1,5 @@
 // Backs up the deployment while it runs, into `PATH/data` and `PATH/keys`, which can be stored separately.
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import {
   isFileError,
@@ -47,9 +47,11 @@ export const backup = defineOperation({
   exec: { command: 'backup' },
   async run({ path }, { services, principal }) {
     if (!isAbsolute(path)) throw new EngineError('VAL-E001', 'path must be absolute');
-    await makeEmpty(path);
-    const bytes = await copyAll(path, services).catch((error: unknown) => {
-      throw isFileError(error) ? storageError(`the backup in ${path} is incomplete`, error) : error;
+    const isNew = await makeEmpty(path);
+    const bytes = await copyAll(path, services).catch(async (error: unknown) => {
+      const isGone = await remove(path, isNew);
+      const what = `the backup in ${path} is incomplete${isGone ? ' and was removed' : ': remove it'}`;
+      throw isFileError(error) ? storageError(what, error) : error;
     });
     // A poisoned control log refuses the note, but the copy is still valid.
     if (services.control.poisoned === undefined)
@@ -68,8 +70,9 @@ async function copyAll(path: string, services: Services): Promise<number> {
   // Hold off master key rotation: shard keys wrapped under another master key than the copied one would be useless.
   const bytes = await services.masterKeys.whileStill(async () => {
     const copied = await copyLogs(path, control, services);
-    await replaceFileLater(join(path, 'data', LAYOUT_FILE), layoutFile(services.shards.shardCount));
     await copyKeys(services, join(path, 'keys'));
+    // After all else: a restore refuses a folder without it.
+    await replaceFileLater(join(path, 'data', LAYOUT_FILE), layoutFile(services.shards.shardCount));
     return copied;
   });
   // All else is durable by then: older backups may be removed.
@@ -92,17 +95,36 @@ async function copyLogs(path: string, control: string, services: Services): Prom
   }
 }
 
-async function makeEmpty(path: string): Promise<void> {
+/** Makes the folder with its `data`, which only one backup can make. True when it was missing. */
+async function makeEmpty(path: string): Promise<boolean> {
   try {
-    if (makeMissingFolder(path)) await syncFile(dirname(path));
-    if ((await readdir(path)).length > 0)
-      throw new EngineError('VAL-E001', 'path is not empty: name an empty or missing folder');
+    const isNew = makeMissingFolder(path);
+    if (isNew) await syncFile(dirname(path));
+    if ((await readdir(path)).length > 0) throw notEmpty();
+    await mkdir(join(path, 'data'), { mode: 0o700 });
+    return isNew;
   } catch (error) {
     if (error instanceof EngineError) throw error;
+    if (isFileError(error) && error.code === 'EEXIST') throw notEmpty();
     throw new EngineError(
       'STO-E001',
       `cannot create the backup folder: ${error instanceof Error ? error.message : 'unknown'}`,
     );
+  }
+}
+
+function notEmpty(): EngineError {
+  return new EngineError('VAL-E001', 'path is not empty: name an empty or missing folder');
+}
+
+/** Everything in the folder, which was empty before, and the folder if it was missing. False when something stays. */
+async function remove(path: string, isNew: boolean): Promise<boolean> {
+  try {
+    for (const name of await readdir(path)) await rm(join(path, name), { recursive: true });
+    if (isNew) await rmdir(path);
+    return true;
+  } catch {
+    return false;
   }
 }
 
