@@ -2,9 +2,12 @@
 // Returns after a signal, once the server has closed.
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { START_STOP_MS } from '../engine/base/limits.ts';
+import { isSettledWithin } from '../engine/base/settled-within.ts';
 import { type Config, optionLines, readConfig } from '../server/config.ts';
+import type { Logger } from '../server/log.ts';
 import type { RunningServer } from '../server/running-server.ts';
-import { BROKEN_EXIT } from './exit-codes.ts';
+import { BROKEN_EXIT, EXIT } from './exit-codes.ts';
 
 export function registerServe(program: Command): void {
   const command = program.command('serve').description('Run the server until SIGINT or SIGTERM');
@@ -18,23 +21,39 @@ export function registerServe(program: Command): void {
 }
 
 async function serve(flags: Record<string, string | boolean | undefined>): Promise<void> {
+  // From the beginning: a process without a handler ends with another exit code, and the first one of a container not at all.
+  const stopSignal = signal();
   const config = readConfig(flags, process.env);
   // Loaded on demand: the help text, which lists this command, does not need it.
   const { readyLine, startServer } = await import('../server/main.ts');
   const { makeLog } = await import('../server/log.ts');
   const { letHeapsGrow } = await import('../server/heap-growth.ts');
   const isRead = process.stderr.isTTY === true;
-  const server = await startServer(config, { logsWarnings: !isRead, onBroken: endBroken });
+  const log = makeLog(config.logLevel);
+  const stopping = new AbortController();
+  const started = startServer(config, { logsWarnings: !isRead, onBroken: endBroken, stopping: stopping.signal });
+  const early = await Promise.race([started.then(() => undefined), stopSignal]);
+  if (early !== undefined) {
+    log.info({ signal: early }, 'stopping after a signal, before the server is ready');
+    for (const again of SIGNALS) process.once(again, endNow);
+    stopping.abort();
+    // A step that takes long is cut off: what is on disk opens again, as after a crash.
+    if (!(await isSettledWithin(started, START_STOP_MS).catch(() => true))) process.exit(EXIT.ok);
+    const opened = await started.catch(() => undefined);
+    return opened === undefined ? undefined : close(opened, config, log);
+  }
+  const server = await started;
   tell(server, config, isRead);
-  // Listen before printing the ready line: its reader may stop the server at once.
-  const stopSignal = signal();
   process.stdout.write(readyLine(server));
   const setBack = letHeapsGrow();
   const name = await stopSignal;
   setBack();
-  const log = makeLog(config.logLevel);
   log.info({ signal: name, stopMs: config.stopMs }, 'stopping after a signal');
   for (const again of SIGNALS) process.once(again, endNow);
+  await close(server, config, log);
+}
+
+async function close(server: RunningServer, config: Config, log: Logger): Promise<void> {
   // It stays set after the close: a thread that is stuck keeps the process.
   setTimeout(() => {
     const part = server.closing() ?? 'a thread';

@@ -14,6 +14,7 @@ const LATER_PART_MS = 1_000;
 
 export class Lifecycle {
   readonly #log: Logger;
+  readonly #stopping: AbortSignal | undefined;
   readonly #opened: Opened[] = [];
   #closing: Promise<void> | undefined;
   /** How long a part may take to close. */
@@ -21,8 +22,10 @@ export class Lifecycle {
   #endingSinceMs: number | undefined;
   #current: string | undefined;
 
-  constructor(log: Logger) {
+  /** `stopping`: no further part is opened after its abort. */
+  constructor(log: Logger, stopping?: AbortSignal) {
     this.#log = log;
+    this.#stopping = stopping;
   }
 
   /** True once shutdown has begun: health reports unavailable. */
@@ -37,10 +40,11 @@ export class Lifecycle {
 
   /**
    * Registers a part, to be closed before all parts opened earlier. `isBounded`: it ends on its own in any case, and is always
-   * waited for.
+   * waited for. Throws the signal's reason when the start is to stop: the caller then closes everything, this part too.
    */
   opened(what: string, close: () => void | Promise<void>, { isBounded = false } = {}): void {
     this.#opened.push({ what, close, isBounded });
+    this.#stopping?.throwIfAborted();
   }
 
   /** Parts may wait for something that is away: one that takes longer than this to close is left behind. */

@@ -74,7 +74,7 @@ export async function startServer(config: Config, deps: ServerDeps = {}): Promis
 
 async function startOne(config: Config, deps: ServerDeps): Promise<RunningServer> {
   const log = deps.log ?? makeLog(config.logLevel);
-  const lifecycle = new Lifecycle(log);
+  const lifecycle = new Lifecycle(log, deps.stopping);
   const warnings: string[] = [];
   const warn = (text: string): void => {
     warnings.push(text);
@@ -135,6 +135,7 @@ async function start(starting: Starting): Promise<Omit<RunningServer, 'warnings'
   starting.lifecycle.opened('chat turns', () => services.chats.close());
   starting.lifecycle.opened('streams of imports', () => services.progress.close());
   await startImports(starting, services, { erasures: stored.erasures, documents: work.readers.jobs });
+  starting.deps.stopping?.throwIfAborted();
   const addresses = announce(starting, ports, { secret, shards: stored.layout.shards, listener: listener.kind });
   // Last, because a follower loads its model when it starts.
   work.embedding.followers.start();

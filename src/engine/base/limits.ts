@@ -954,6 +954,9 @@ export const DRAIN_MS = 10_000;
  * are told to wait longer.
  */
 export const STOP_MS = 75_000;
+
+/** How long a start may go on after a signal, until it comes to a point where it closes what it has opened. */
+export const START_STOP_MS = 2_000;
 /** The least time for one of these waits, when those before it have used up all of it. */
 export const DRAIN_LATER_MS = 500;
 /** Health is answered after this time, even if some shards have not answered. */

@@ -26,7 +26,7 @@ type StartOne = (config: Config, deps: ServerDeps) => Promise<RunningServer>;
 /** Rejects with EngineError or the system's error, and leaves nothing open. */
 export async function startNode(config: Config, deps: ServerDeps, startOne: StartOne): Promise<RunningServer> {
   const log = deps.log ?? makeLog(config.logLevel);
-  const lifecycle = new Lifecycle(log);
+  const lifecycle = new Lifecycle(log, deps.stopping);
   const warnings: string[] = [];
   const warn = (text: string): void => {
     warnings.push(text);

@@ -18,6 +18,8 @@ import type { Data } from './keyring.ts';
 export interface ServerDeps {
   readonly clock?: Clock | undefined;
   readonly log?: Logger | undefined;
+  /** Its abort ends a start: `startServer` closes what is open, and rejects with the signal's reason. */
+  readonly stopping?: AbortSignal | undefined;
   /** Gets a function that tells whether the control log of a store must be opened again. */
   readonly watchControl?: ((isSpoiled: () => boolean) => void) | undefined;
   /** The worker's entry file; default: the one with the real engine. */

@@ -45,7 +45,7 @@ export async function openStoredData(starting: Starting, url: string): Promise<D
 
 /** Makes the tables of an empty database, and the data directory a cache of it. Rejects as `openStoredData`. */
 export async function reachStore(starting: Starting, url: string): Promise<ReachedStore> {
-  const { config, clock, lifecycle, log, warn } = starting;
+  const { config, deps, clock, lifecycle, log, warn } = starting;
   const { dataDir } = config;
   requireMasterKey(config);
   warnOfConnection(url, warn);
@@ -53,7 +53,7 @@ export async function reachStore(starting: Starting, url: string): Promise<Reach
   const database = await Database.shared(url);
   lifecycle.opened('store', () => database.close());
   lifecycle.bound(STORE_CLOSE_PART_MS);
-  const waiting = new Waiting(log, config.storeStartMs);
+  const waiting = new Waiting(log, config.storeStartMs, deps.stopping);
   const { shards, mark } = await waiting.for(() => openTables(database, config));
   await waiting.for(async () => bindKeys(database, await openStore(database), config.keyStore));
   if (keepCacheOf(dataDir, node, mark))
@@ -147,15 +147,17 @@ async function refuseOthers(database: Database, node: string): Promise<void> {
     );
 }
 
-/** Tries again what the database or another node's lease may allow soon. All waits of a start share their time. */
+/** Tries again what the database or another node's lease may allow soon, until the start stops. All waits of a start share their time. */
 export class Waiting {
   readonly #log: Starting['log'];
   readonly #forMs: number;
   readonly #untilMs: number;
+  readonly #stopping: AbortSignal | undefined;
 
-  constructor(log: Starting['log'], forMs: number) {
+  constructor(log: Starting['log'], forMs: number, stopping?: AbortSignal) {
     this.#log = log;
     this.#forMs = forMs;
+    this.#stopping = stopping;
     this.#untilMs = performance.now() + forMs;
   }
 
@@ -170,7 +172,7 @@ export class Waiting {
         if (textOf(error) !== reported) this.#log.warn(`waiting for the store: ${textOf(error)}`);
         reported = textOf(error);
       }
-      await pause(STORE_RETRY_MS);
+      await pause(STORE_RETRY_MS, undefined, { signal: this.#stopping });
     }
   }
 }
