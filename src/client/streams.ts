@@ -70,6 +70,8 @@ export async function* eventSteps(
   let last: string | undefined;
   let failures = 0;
   let pauseMs = 0;
+  /** The reconnection time of the server. */
+  let reconnectMs = 0;
   for (;;) {
     const parser = new FrameReader();
     try {
@@ -91,7 +93,9 @@ export async function* eventSteps(
       failures++;
       pauseMs = error.retryAfterMs ?? 0;
     }
-    await sleep(failures === 0 ? 0 : backoffMs(failures, pauseMs), signal);
+    reconnectMs = parser.retryMs ?? reconnectMs;
+    const askedMs = Math.max(pauseMs, reconnectMs);
+    await sleep(failures === 0 ? 0 : Math.max(backoffMs(failures), backoffMs(failures, askedMs)), signal);
     pauseMs = 0;
   }
 }

@@ -169,6 +169,29 @@ test('a stream that ends without a frame is opened again after a pause', async (
   assert.ok(requests.length <= 6, `${requests.length} requests in a second`);
 });
 
+test('a lost stream is opened again after the time that the server gave, until it gives another one', async (t) => {
+  const times: number[] = [];
+  const part =
+    (text: string): Answer =>
+    (response) => {
+      times.push(performance.now());
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+    };
+  const { memory } = await scripted(t, [
+    part('retry: 900\n\n'),
+    part(': nothing\n\n'),
+    part('retry: 0\n\n'),
+    part('event: end\ndata: {"reason":"refused"}\n\n'),
+  ]);
+  for await (const step of memory.events()) assert.fail(JSON.stringify(step));
+  const pauses = times.slice(1).map((at, before) => at - times[before]!);
+  assert.equal(pauses.length, 3);
+  assert.ok(
+    pauses.slice(0, 2).every((pauseMs) => pauseMs >= 900),
+    `${pauses}`,
+  );
+});
+
 test('events go on after the server was ended and started again, each once', async (t) => {
   const dataDir = temporaryDirectory(t);
   const first = await startTestServer({ dataDir });

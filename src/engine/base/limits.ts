@@ -362,6 +362,8 @@ export const NODE_LOOK_SOON_MS = 20;
  */
 export const NODE_REFUSED_MS_MAX = 30_000;
 export const NODE_REFUSED_KEPT_MS = 600_000;
+/** The longest pause between two attempts to run the server while a shard does not answer: it may be on its way to another node. */
+export const NODE_BUSY_MS_MAX = 2_000;
 /** Attempts that may fail for a passing reason before other nodes try. */
 export const NODE_REFUSED_TRIES = 3;
 /** How often a node that does not run the server looks whether it is to, and how long one that ends hands its shards over. */

@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { COPY_RETRY_MS, COPY_START_MS, NODE_LEAD_MS, NODE_REFUSED_MS_MAX } from '../../engine/base/limits.ts';
+import { COPY_RETRY_MS, COPY_START_MS, NODE_BUSY_MS_MAX, NODE_LEAD_MS, NODE_REFUSED_MS_MAX } from '../../engine/base/limits.ts';
 import { CHANNEL_PROTOCOL } from '../../shards/nodes/link/handshake.ts';
 import type { Config } from '../config.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
@@ -182,6 +182,7 @@ class NodeServer {
     const { config, deps, log } = this.#starting;
     if (this.#node.leader !== undefined && this.#node.leader.id !== this.#node.id) return;
     const { http, grpc } = this.#fronts.ports;
+    let hasControl = false;
     this.#fronts.pause(true);
     try {
       this.#server = await this.#startOne(
@@ -194,6 +195,7 @@ class NodeServer {
             openData: async (inner) => {
               const store = { ...this.#store, waiting: new Waiting(inner.log, 0) };
               const data = await openOwnControl(inner, store, () => Promise.resolve());
+              hasControl = true;
               this.#leading.begin(inner.lifecycle, data);
               return data;
             },
@@ -221,19 +223,21 @@ class NodeServer {
       log.info({ node: this.#node.id }, 'this node has the control log and runs the server');
     } catch (error) {
       if (!this.#following.isListening) await this.#fronts.listen();
-      if (error instanceof EngineError && error.code === 'STO-E002') return;
+      const isBusy = error instanceof EngineError && error.code === 'STO-E002';
+      // Another node was first. With the control log, it is a shard that does not answer: each attempt opens the whole log.
+      if (isBusy && !hasControl) return;
       if (isFirst && !(error instanceof EngineError && error.retryable)) throw error;
-      this.#notLeading(error);
+      this.#notLeading(error, isBusy ? NODE_BUSY_MS_MAX : NODE_REFUSED_MS_MAX);
     } finally {
       this.#fronts.pause(false);
     }
   }
 
   /** The lease of the control log was given back, so other nodes try in the meantime. */
-  #notLeading(error: unknown): void {
+  #notLeading(error: unknown, mostMs: number): void {
     const { log } = this.#starting;
     const times = this.#failed.times + 1;
-    const waitMs = Math.min(NODE_REFUSED_MS_MAX, NODE_LEAD_MS * 2 ** times);
+    const waitMs = Math.min(mostMs, NODE_LEAD_MS * 2 ** times);
     const reason = error instanceof Error ? error.message : String(error);
     if (reason !== this.#failed.reason)
       log.error({ reason, err: error instanceof EngineError ? undefined : error }, 'this node cannot run the server: another node may, and this one keeps trying'); // biome-ignore format: one row
