@@ -4,7 +4,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { COPY_RETRY_MS, COPY_START_MS, NODE_BUSY_MS_MAX, NODE_LEAD_MS, NODE_REFUSED_MS_MAX } from '../../engine/base/limits.ts';
+import {
+  COPY_RETRY_MS,
+  COPY_START_MS,
+  NODE_BUSY_MS_MAX,
+  NODE_LEAD_MS,
+  NODE_REFUSED_MS_MAX,
+} from '../../engine/base/limits.ts';
 import { CHANNEL_PROTOCOL } from '../../shards/nodes/link/handshake.ts';
 import type { Config } from '../config.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
