@@ -94,11 +94,8 @@ class Place {
     this.#damageFrame(frame);
   }
 
-  /** Free pages have it too, as it was before. */
   #damageFrame(frame: Buffer): void {
-    const bytes = readFileSync(this.#dataFile);
-    for (let at = bytes.indexOf(frame); at !== -1; at = bytes.indexOf(frame, at + 1))
-      flip(this.#dataFile, at + frame.length - 5);
+    damageFrames(this.#dataFile, [frame]);
   }
 
   damagePage(): void {
@@ -124,6 +121,16 @@ function flip(path: string, at: number): void {
   const descriptor = openSync(path, 'r+');
   writeSync(descriptor, Buffer.from([bytes[place]! ^ 0xff]), 0, 1, place);
   closeSync(descriptor);
+}
+
+/** Free pages have a frame too, as it was before. */
+function damageFrames(path: string, frames: readonly Buffer[]): void {
+  const bytes = readFileSync(path);
+  for (const frame of frames) {
+    let at = bytes.indexOf(frame);
+    assert.notEqual(at, -1, 'the copy has what is damaged');
+    for (; at !== -1; at = bytes.indexOf(frame, at + 1)) flip(path, at + frame.length - 5);
+  }
 }
 
 const reasonsOf = (engine: Engine): readonly string[] => engine.read('health', context, undefined as never).reasons;
@@ -276,7 +283,8 @@ for (const [name, flags, isFilledAgain] of SERVERS)
     const key = `gr_${'ab'.repeat(32)}`;
     const started = await startServerProcess({
       directory,
-      flags: ['--shards', '1', '--workers', '1', '--store-lease-ms', '4000', ...flags],
+      // A process that gets no processor for seconds keeps its lease.
+      flags: ['--shards', '1', '--workers', '1', '--store-lease-ms', '60000', ...flags],
       env: { GRANARY_STORE: found.url, GRANARY_MASTER_KEY: 'c0ffee0123456789'.repeat(4), GRANARY_BOOTSTRAP_KEY: key },
     });
     const server = { ...started, key };
@@ -298,7 +306,10 @@ for (const [name, flags, isFilledAgain] of SERVERS)
     assert.equal(frames.length, GRAINS);
     const path = join(directory, 'shard-0', 'log', 'data.mdb');
     await eventually('the copy has the records', () => frames.every((frame) => readFileSync(path).includes(frame)));
-    for (const frame of frames) flip(path, readFileSync(path).indexOf(frame) + frame.length - 5);
+    // All are damaged before it can find one: it would fill its copy again twice.
+    server.child.kill('SIGSTOP');
+    damageFrames(path, frames);
+    server.child.kill('SIGCONT');
     let isOver = false;
     const refused: unknown[] = [];
     const load = (async () => {
