@@ -87,6 +87,7 @@ export const LONG: readonly string[] = [
   'test/lost-ports.test.ts',
   'test/mcp/',
   'test/model-examples.test.ts',
+  'test/nodes-rotation.test.ts',
   'test/nodes-tls.test.ts',
   'test/nodes.test.ts',
   'test/own-models.test.ts',
