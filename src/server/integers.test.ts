@@ -17,6 +17,10 @@ for (const http of ['uws', 'node'])
       const response = await fetch(`${server.http}/api/memories/default${path}`, init);
       return `${response.status} ${await response.text()}`;
     };
+    const provide = async (): Promise<void> => {
+      const json = { method: 'PUT', body: '{"kind":"mock"}', headers: { 'content-type': 'application/json' } };
+      assert.equal((await fetch(`${server.http}/api/settings/providers/echo`, json)).status, 201);
+    };
     const hashOf = (answer: string): string => /"blob_hash":"([0-9a-f]{64})"/.exec(answer)?.[1] ?? assert.fail(answer);
     try {
       const added = await call('/add', `{"subject":"a","relation":"b","object":"c","count":${BIG},"list":[-${BIG}]}`);
@@ -36,6 +40,24 @@ for (const http of ['uws', 'node'])
       assert.match(await call(`/grains/${hashOf(newer)}`), /"count":9007199254740995/);
       const history = await call('/app/exec', `{"command":"history","args":{"hash":"${hash}"}}`);
       assert.match(history, /"count":9007199254740995/);
+
+      // A model is shown the grain. Its answer, here an echo, is kept in a thread with such metadata.
+      await provide();
+      const thread = await call('/chat/threads', `{"metadata":{"order":${BIG}}}`);
+      assert.ok(thread.startsWith('201 ') && thread.includes(`"order":${BIG}`), thread);
+      const [, id] = /"thread_id":"(\w+)"/.exec(thread) ?? [];
+      const messages = '[{"role":"user","content":"the counted d"}]';
+      const chat = await call(
+        '/chat/stream',
+        `{"provider":"echo","model":"echo","thread_id":"${id}","messages":${messages}}`,
+      );
+      assert.match(chat, /event: done/);
+      const schema = '{"type":"object","properties":{"n":{"type":"integer","maximum":9223372036854775807}}}';
+      const tool = `{"tool_name":"t","description":"d","input_schema":${schema}`;
+      assert.match(await call('/harnesses/h/provision', '{"goal":"g","provider":"echo","model":"echo"}'), /^200/);
+      assert.match(await call('/harnesses/h/bind-tool', `${tool},"location":"client://t"}`), /^201/);
+      const said = `{"conversation_id":"c","user_message":"hi","client_tools":[${tool.replace('"t"', '"u"')}}]}`;
+      assert.match(await call('/harnesses/h/chat', said), /^200 .*"status":"completed"/);
 
       // Members of the API are doubles: too large is out of range, not a type error.
       assert.match(await call('/recall', `{"query":"c","limit":${BIG}}`), /^200 .*is treated as 500/);

@@ -1,6 +1,7 @@
 // Where a chat turn happens: its thread, its person and namespace, and the keys that make a repeated request harmless.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../engine/base/clock.ts';
+import { stringifyJson } from '../../engine/grain/api/json.ts';
 import type { CallExtras, Context } from '../context.ts';
 import { randomId } from '../control/ids.ts';
 
@@ -43,7 +44,7 @@ export class Place {
    * tool and arguments: the same call takes effect once, another one by itself.
    */
   keyedTool(name: string, args: unknown): CallExtras {
-    const what = `tool ${name} ${JSON.stringify(args)}`;
+    const what = `tool ${name} ${stringifyJson(args)}`;
     const use = this.#uses.get(what) ?? 0;
     this.#uses.set(what, use + 1);
     return this.keyed(`${what} ${use}`);

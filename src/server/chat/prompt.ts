@@ -1,6 +1,7 @@
 // The instructions that a model gets before a conversation. Text from the memory and results of tools are marked as data:
 // they stand between two lines with a word that is drawn anew for each turn, so no stored text can end its own block.
 import { randomBytes } from 'node:crypto';
+import { stringifyJson } from '../../engine/grain/api/json.ts';
 import type { JsonValue } from '../../shards/protocol.ts';
 
 const WORD_BYTES = 8;
@@ -18,7 +19,7 @@ export class DataBlocks {
   }
 
   block(source: string, value: JsonValue): string {
-    return `<data-${this.#word}> ${source}\n${JSON.stringify(value)}\n</data-${this.#word}>`;
+    return `<data-${this.#word}> ${source}\n${stringifyJson(value)}\n</data-${this.#word}>`;
   }
 }
 

@@ -2,6 +2,7 @@
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { CHAT_STEP_CALLS_MAX } from '../../engine/base/limits.ts';
+import { stringifyJson } from '../../engine/grain/api/json.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
 import { type Persons, sourceFields } from '../models/persons.ts';
@@ -97,7 +98,7 @@ export class ToolCalls {
       tool_name: name,
       tool_call_id: id,
       input: input as JsonObject, // it was parsed from JSON
-      content: JSON.stringify(output),
+      content: stringifyJson(output),
       is_error: isError,
       duration_ms: durationMs,
       source_type: 'agent',

@@ -3,6 +3,7 @@
 // the environment.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { EXECUTORS_RUNNING_MAX } from '../../engine/base/limits.ts';
+import { stringifyJson } from '../../engine/grain/api/json.ts';
 import type { Logger } from '../log.ts';
 import type { HostExecutor } from './executor-file.ts';
 import { failure, outputOf, type ToolInput, type ToolOutcome } from './outcome.ts';
@@ -59,7 +60,7 @@ export class HostExecutors {
       });
       // A program may end without reading its input.
       child.stdin.on('error', () => undefined);
-      child.stdin.end(JSON.stringify(input));
+      child.stdin.end(stringifyJson(input));
       const settle = (outcome: ToolOutcome): void => {
         late.removeEventListener('abort', onLate);
         signal.removeEventListener('abort', onAbort);

@@ -1,6 +1,7 @@
 // Calls a tool at an http(s) URL: a POST of {tool, arguments}. The URL comes from a client, so the rules of webhooks hold:
 // every address of the host is checked where the socket takes it, and redirects are not followed.
 import { TOOL_CALL_MS, TOOL_CONNECTIONS_MAX, TOOL_OUTPUT_BYTES_MAX } from '../../engine/base/limits.ts';
+import { stringifyJson } from '../../engine/grain/api/json.ts';
 import type { AddressRule, Resolve } from '../outgoing/addresses.ts';
 import { discard, GuardedAgent, refusalOf } from '../outgoing/guarded-agent.ts';
 import { failure, outputOf, type ToolInput, type ToolOutcome } from './outcome.ts';
@@ -31,7 +32,7 @@ export class HttpTools {
           accept: 'application/json, text/plain',
           'idempotency-key': callKey,
         },
-        body: JSON.stringify(input),
+        body: stringifyJson(input),
         signal: AbortSignal.any([late, signal]),
         answerMs: TOOL_CALL_MS,
       });

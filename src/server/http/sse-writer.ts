@@ -1,5 +1,6 @@
 // Writes server-sent events to one client, at the client's pace: an event is taken only when the one before has left.
 import { EVENT_BLIND_BYTES_MAX } from '../../engine/base/limits.ts';
+import { stringifyJson } from '../../engine/grain/api/json.ts';
 import type { ResponseStream } from './listener.ts';
 
 /** Makes a short write long enough that the listener reports whether the peer takes it. */
@@ -15,7 +16,7 @@ export class SseWriter {
 
   /** Resolves when more may be sent. Rejects with RequestAborted when the client is gone. */
   event(name: string, data: object): Promise<void> {
-    return this.#send(Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`));
+    return this.#send(Buffer.from(`event: ${name}\ndata: ${stringifyJson(data)}\n\n`));
   }
 
   /** A line that clients ignore; it keeps the stream open. */

@@ -5,6 +5,7 @@ import type { createAnthropic } from '@ai-sdk/anthropic';
 import type { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { unreachable } from '../../engine/base/assert.ts';
 import { defined } from '../../engine/base/defined.ts';
+import { withRawIntegers } from '../../engine/grain/api/json.ts';
 import type { ModelMessage, ModelRequest, ModelTool } from './request.ts';
 import type { Provider } from './roles.ts';
 
@@ -94,7 +95,7 @@ function promptMessage(message: ModelMessage): Prompt[number] {
             type: 'tool-call' as const,
             toolCallId: id,
             toolName: name,
-            input,
+            input: withRawIntegers(input),
           })),
         ],
       };
@@ -110,5 +111,5 @@ function promptMessage(message: ModelMessage): Prompt[number] {
 
 function clientTool({ name, description, inputSchema }: ModelTool): NonNullable<ClientOptions['tools']>[number] {
   // JSON Schema, which the package only passes on.
-  return { type: 'function', name, description, inputSchema: inputSchema as never };
+  return { type: 'function', name, description, inputSchema: withRawIntegers(inputSchema) as never };
 }

@@ -125,6 +125,43 @@ test('tool calls come at the end of a whole answer, and calls that cannot be mad
   assert.deepEqual(cut, [], 'an answer without an end calls no tool');
 });
 
+test('integers of calls and schemas keep their digits, both ways', async (t) => {
+  const BIG = 9007199254740993n;
+  const argumentsOf = (text: string): object[] => [
+    {
+      choices: [
+        {
+          index: 0,
+          delta: { tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'pay', arguments: text } }] },
+        },
+      ],
+    },
+    { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+  ];
+  const answers = ['{"order":[9007199254740993]}', `{"order":${'9'.repeat(40)}}`];
+  const { url, asked } = await providerServer(t, (response, _, number) =>
+    streamChunks(response, argumentsOf(answers[number]!)),
+  );
+  const { models } = await modelsAt(t, url);
+  const request = asking({
+    messages: [
+      { role: 'user', text: 'pay' },
+      { role: 'assistant', toolCalls: [{ id: 'b', name: 'pay', arguments: { order: BIG } }] },
+      { role: 'tool', toolCallId: 'b', toolName: 'pay', text: 'paid' },
+    ],
+    tools: [
+      { name: 'pay', description: 'Pays', inputSchema: { type: 'object', properties: { order: { maximum: BIG } } } },
+    ],
+  });
+  const [call] = await partsOf(models, request);
+  assert.deepEqual(call, { type: 'tool_call', id: 'c', name: 'pay', arguments: { order: [BIG] } });
+  assert.ok(
+    asked[0]?.text.includes('"maximum":9007199254740993') && asked[0].text.includes('\\"order\\":9007199254740993'),
+  );
+  const [wrong] = await partsOf(models, request);
+  assert.ok(wrong?.type === 'invalid_tool_call' && /64 bits/.test(wrong.reason));
+});
+
 test('a call is tried again before the first byte, and never after it', async (t) => {
   const { url, asked } = await providerServer(t, (response, _, number) => {
     if (number === 0) return void response.writeHead(429, { 'retry-after': '7' }).end(PRIVATE);

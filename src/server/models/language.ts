@@ -10,6 +10,8 @@ import {
   MODEL_STREAMS_MAX,
 } from '../../engine/base/limits.ts';
 import { onDemand } from '../../engine/base/on-demand.ts';
+import { isInt64, parseJson } from '../../engine/grain/api/json.ts';
+import { isJsonObject, type JsonValue } from '../../engine/grain/api/json-value.ts';
 import type * as Compiler from '../operations/schema-compiler.ts';
 import { type ClientOptions, type ClientPart, clientOf, clientRequest, type ModelClient } from './clients.ts';
 import { echo, echoText } from './echo.ts';
@@ -305,11 +307,25 @@ function toolCallOf(
   const invalid = (reason: string): ModelPart => ({ type: 'invalid_tool_call', id, name, text, reason });
   if (!known.has(name)) return invalid('there is no such tool');
   // Some models write nothing for no arguments.
-  const value = text.trim() === '' ? {} : parsedOf(text);
+  const value = text.trim() === '' ? {} : argumentsIn(text);
   if (value === undefined) return invalid('the arguments are not JSON');
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return invalid('the arguments are not an object');
-  return { type: 'tool_call', id, name, arguments: value as Record<string, unknown> }; // checked above
+  if (!isJsonObject(value)) return invalid('the arguments are not an object');
+  if (!isOfInt64(value)) return invalid('an integer of the arguments has more than 64 bits');
+  return { type: 'tool_call', id, name, arguments: value };
+}
+
+/** With all digits of integers: ids of 64 bits are common. */
+function argumentsIn(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isOfInt64(value: JsonValue): boolean {
+  if (typeof value === 'bigint') return isInt64(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(isOfInt64);
 }
 
 function parsedOf(text: string): unknown {

@@ -5,6 +5,7 @@ import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { CALL_ROWS, type Input, type MemoryCalls, type Output } from '../../shards/protocol.ts';
+import { DataBlocks } from '../chat/prompt.ts';
 import { BUILTIN_TOOLS, builtinTool, callBuiltin } from './builtin.ts';
 import type { ToolCaller } from './caller.ts';
 
@@ -62,6 +63,15 @@ test('a search does not find the results of earlier searches, unless actions are
   assert.deepEqual(namesOf(await use(ADA, 'recall', { query: 'green tea' })).toSorted(), ['orders.find', undefined]);
   const actions = namesOf(await use(ADA, 'recall', { query: 'green tea', grain_type: 'action' }));
   assert.deepEqual(actions.toSorted(), ['orders.find', 'recall']);
+});
+
+test('a grain with an integer beyond 2^53 is shown with all of its digits', async (t) => {
+  const { use, engine } = await opened(t);
+  const fields = { ...FACT, user_id: 'ada', account: 9007199254740993n };
+  await engine.write('add', contextOf(1), { grainType: 'belief', fields, sync: false });
+  const { output, isError } = await use(ADA, 'recall', { query: 'green tea' });
+  assert.deepEqual([isError, output.results[0].account], [false, fields.account]);
+  assert.match(new DataBlocks().block('recall', output), /"account":9007199254740993/);
 });
 
 test('what a tool adds is found, corrected and forgotten', async (t) => {

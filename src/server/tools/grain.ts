@@ -1,5 +1,6 @@
 // A grain as a model is shown it: hash, type, time, and the fields that say something, each cut to a bound.
 import { TOOL_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
+import { stringifyJson } from '../../engine/grain/api/json.ts';
 import { SOURCE_USERS } from '../../engine/grain/api/source-users.ts';
 import type { GrainView, JsonObject, JsonValue } from '../../shards/protocol.ts';
 
@@ -32,7 +33,7 @@ export function grainForModel({ hash, grainType, fields, createdAt }: GrainView)
   let left = TOOL_TEXT_CHARS_MAX;
   for (const [name, value] of Object.entries(fields)) {
     if (LEFT_OUT.has(name) || isEmpty(value) || (name === 'confidence' && value === 1)) continue;
-    const text = JSON.stringify(value);
+    const text = stringifyJson(value);
     if (text.length <= left) shown[name] = value;
     else if (left > 0) shown[name] = `${(typeof value === 'string' ? value : text).slice(0, left).toWellFormed()}…`;
     left -= text.length;

@@ -49,6 +49,14 @@ export function jsonBuffer(value: unknown): Buffer {
   return pieces.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(pieces);
 }
 
+/** The value for code that calls `JSON.stringify` itself: it then writes all digits of each `bigint`. */
+export function withRawIntegers(value: unknown): unknown {
+  if (typeof value === 'bigint') return json.rawJSON(value.toString());
+  if (Array.isArray(value)) return value.map(withRawIntegers);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withRawIntegers(one)]));
+}
+
 /** An object with `text` as its JSON: parsed on first read, written unchanged (json-text.ts). */
 export function objectOfJson(text: string | Uint8Array, known?: KnownMembers): JsonObject {
   return objectOfText(text, (whole) => parseJson(whole) as JsonObject, known); // the text came from an object

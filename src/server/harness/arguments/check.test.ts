@@ -1,6 +1,7 @@
 // Arguments are compared with the schema, never converted; locked ones win; and no schema makes the check long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../../shards/protocol.ts';
 import { checkArguments, malformedAt, modelTool } from './check.ts';
 
@@ -33,6 +34,12 @@ const TABLE: readonly (readonly [schema: JsonValue, fits: readonly JsonValue[], 
   [{ type: 'number', minimum: 1, exclusiveMaximum: 2 }, [1, 1.9], [0.9, 2]],
   [{ type: 'number', maximum: 1, exclusiveMinimum: 0 }, [1, 0.1], [0, 1.1]],
   [{ type: 'number', multipleOf: 0.1 }, [0.3, 7], [0.35]],
+  [{ type: 'integer', maximum: 9223372036854775807n }, [9223372036854775807n, 1], [9223372036854775808n, 1e19]],
+  [
+    { type: 'integer', minimum: 9007199254740993n, multipleOf: 3 },
+    [9007199254740993n],
+    [9007199254740992, 9007199254740994n],
+  ],
   [{ type: 'array', items: { type: 'integer' }, minItems: 1, maxItems: 2 }, [[1], [1, 2]], [[], [1, 2, 3], ['1']]],
   [{ type: 'array', items: [{ type: 'string' }, { type: 'integer' }] }, [['a', 1, null]], [[1, 1]]],
   [
@@ -48,7 +55,8 @@ const TABLE: readonly (readonly [schema: JsonValue, fits: readonly JsonValue[], 
 ];
 
 for (const [schema, fits, not] of TABLE)
-  test(`a value of ${JSON.stringify(schema)}`, () => {
+  test(`a value of ${stringifyJson(schema)}`, () => {
+    assert.equal(malformedAt(schema, 's'), undefined);
     for (const value of fits)
       assert.deepEqual(checkArguments(tool({ x: schema }), { x: value }), { ok: true, arguments: { x: value } });
     for (const value of not) {
@@ -111,6 +119,17 @@ test('the work of a check is bounded, and so are the faults that it names', () =
   assert.ok(user + system < 2_000_000, `${(user + system) / 1000} ms of CPU`);
   const many = checkArguments(tool({ x: { type: 'array', items: { type: 'string' } } }), { x: words.map(() => 1) });
   assert.ok(!many.ok && many.faults.length === 16);
+});
+
+test('allowed values are written once, not for each item of a list', () => {
+  const allowed = Array.from({ length: 3_000 }, (_, at) => `word ${at}`);
+  const items = Array.from({ length: 20_000 }, () => 'word 2999');
+  for (const schema of [{ enum: allowed }, { const: allowed }]) {
+    const started = process.cpuUsage();
+    checkArguments(tool({ x: { type: 'array', items: schema } }), { x: items });
+    const { user, system } = process.cpuUsage(started);
+    assert.ok(user + system < 2_000_000, `${(user + system) / 1000} ms of CPU`);
+  }
 });
 
 test('a schema that no value can be compared with is found', () => {

@@ -85,8 +85,9 @@ function subschemasOf(keyword: string, value: JsonValue, where: string): readonl
 }
 
 const TYPES: ReadonlySet<JsonValue> = new Set(['null', 'boolean', 'string', 'number', 'integer', 'array', 'object']);
-const isNumber = (value: JsonValue): boolean => typeof value === 'number';
-const isCount = (value: JsonValue): boolean => typeof value === 'number' && Number.isInteger(value) && value >= 0;
+const isNumber = (value: JsonValue): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
+const isCount = (value: JsonValue): boolean =>
+  (typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))) && value >= 0;
 const isText = (value: JsonValue): boolean => typeof value === 'string';
 
 /** The form of a keyword's value. */
@@ -103,7 +104,7 @@ const FORMS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   maximum: isNumber,
   exclusiveMinimum: isNumber,
   exclusiveMaximum: isNumber,
-  multipleOf: (value) => typeof value === 'number' && value > 0,
+  multipleOf: (value) => isNumber(value) && value > 0,
   minLength: isCount,
   maxLength: isCount,
   minItems: isCount,

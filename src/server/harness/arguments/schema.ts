@@ -31,6 +31,7 @@ class Check {
   readonly #strict: boolean;
   /** By source; one that is refused is not kept. */
   readonly #patterns = new Map<string, Pattern>();
+  readonly #allowed = new Map<object, ReadonlySet<string>>();
   #steps = 0;
 
   constructor(strict: boolean) {
@@ -47,7 +48,7 @@ class Check {
     if (!this.#isOfType(value, schema['type'], path)) return;
     this.#equals(value, schema, path);
     if (typeof value === 'string') this.#text(value, schema, path);
-    else if (typeof value === 'number' || typeof value === 'bigint') this.#number(Number(value), schema, path);
+    else if (typeof value === 'number' || typeof value === 'bigint') this.#number(value, schema, path);
     else if (Array.isArray(value)) this.#list(value, schema, path);
     else if (isJsonObject(value)) this.#members(value, schema, path);
   }
@@ -65,10 +66,17 @@ class Check {
     if (allowed === undefined && only === undefined) return;
     const text = canonicalText(value);
     this.#spend(text.length);
-    const isOne = (other: JsonValue): boolean => canonicalText(other) === text;
-    if (Array.isArray(allowed) && !allowed.some(isOne))
-      this.#fault(path, `must be one of ${shortened(allowed.map(canonicalText).join(', '))}`);
-    if (only !== undefined && !isOne(only)) this.#fault(path, `must be ${shortened(canonicalText(only))}`);
+    if (Array.isArray(allowed) && !this.#textsOf(allowed, allowed).has(text))
+      this.#fault(path, `must be one of ${shortened([...this.#textsOf(allowed, allowed)].join(', '))}`);
+    if (only !== undefined && !this.#textsOf(schema, [only]).has(text))
+      this.#fault(path, `must be ${shortened(canonicalText(only))}`);
+  }
+
+  /** The texts of values that are allowed at one place, written once, however many values are compared with them. */
+  #textsOf(place: object, allowed: readonly JsonValue[]): ReadonlySet<string> {
+    const known = this.#allowed.get(place) ?? new Set(allowed.map(canonicalText));
+    this.#allowed.set(place, known);
+    return known;
   }
 
   #text(text: string, schema: JsonObject, path: string): void {
@@ -97,15 +105,13 @@ class Check {
     }
   }
 
-  #number(value: number, schema: JsonObject, path: string): void {
+  #number(value: number | bigint, schema: JsonObject, path: string): void {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
-    if (typeof minimum === 'number' && value < minimum) this.#fault(path, `must be at least ${minimum}`);
-    if (typeof maximum === 'number' && value > maximum) this.#fault(path, `must be at most ${maximum}`);
-    if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum)
-      this.#fault(path, `must be above ${exclusiveMinimum}`);
-    if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum)
-      this.#fault(path, `must be below ${exclusiveMaximum}`);
-    if (typeof multipleOf === 'number' && !isMultiple(value, multipleOf))
+    if (isNumber(minimum) && value < minimum) this.#fault(path, `must be at least ${minimum}`);
+    if (isNumber(maximum) && value > maximum) this.#fault(path, `must be at most ${maximum}`);
+    if (isNumber(exclusiveMinimum) && value <= exclusiveMinimum) this.#fault(path, `must be above ${exclusiveMinimum}`);
+    if (isNumber(exclusiveMaximum) && value >= exclusiveMaximum) this.#fault(path, `must be below ${exclusiveMaximum}`);
+    if (isNumber(multipleOf) && !isMultiple(value, multipleOf))
       this.#fault(path, `must be a multiple of ${multipleOf}`);
   }
 
@@ -140,11 +146,11 @@ class Check {
   }
 
   #atLeast(count: number, min: JsonValue | undefined, path: string, what: string): void {
-    if (typeof min === 'number' && count < min) this.#fault(path, `must have at least ${min} ${what}`);
+    if (isNumber(min) && count < min) this.#fault(path, `must have at least ${min} ${what}`);
   }
 
   #atMost(count: number, max: JsonValue | undefined, path: string, what: string): void {
-    if (typeof max === 'number' && count > max) this.#fault(path, `must have at most ${max} ${what}`);
+    if (isNumber(max) && count > max) this.#fault(path, `must have at most ${max} ${what}`);
   }
 
   #fault(path: string, issue: string): void {
@@ -185,9 +191,14 @@ function isOf(value: JsonValue, type: JsonValue): boolean {
 }
 
 /** Decimal fractions are no exact doubles: 0.3 counts as a multiple of 0.1. */
-function isMultiple(value: number, of: number): boolean {
-  const times = value / of;
+function isMultiple(value: number | bigint, of: number | bigint): boolean {
+  if (typeof value === 'bigint' && Number.isInteger(Number(of))) return value % BigInt(of) === 0n;
+  const times = Number(value) / Number(of);
   return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
+}
+
+function isNumber(value: JsonValue | undefined): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function within(path: string, name: string): string {

@@ -4,7 +4,7 @@ import { EngineError } from '../../../engine/base/errors.ts';
 import { TOKEN_BUDGET_DEFAULT } from '../../../engine/base/limits.ts';
 import { ESTIMATE } from '../../../engine/cal/output/tokens.ts';
 import { isRefused } from '../../../engine/calls/cal.ts';
-import { objectOfJson } from '../../../engine/grain/api/json.ts';
+import { objectOfJson, stringifyJson } from '../../../engine/grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { type Persons, personsOf } from '../../models/persons.ts';
@@ -93,8 +93,8 @@ function grainsOf(list: JsonValue | undefined): readonly ShownGrain[] {
 /** The text, or the texts of several formats after one another. */
 function contentOf({ content, formats }: JsonObject): string {
   if (typeof content === 'string') return content;
-  if (typeof formats !== 'object' || formats === null || Array.isArray(formats)) return JSON.stringify(content ?? '');
+  if (typeof formats !== 'object' || formats === null || Array.isArray(formats)) return stringifyJson(content ?? '');
   return Object.values(formats)
-    .map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
+    .map((one) => (typeof one === 'string' ? one : stringifyJson(one)))
     .join('\n\n');
 }

@@ -2,6 +2,7 @@
 
 import { EngineError } from '../../../engine/base/errors.ts';
 import { TURN_TOOLS_MAX } from '../../../engine/base/limits.ts';
+import { parseJson, stringifyJson } from '../../../engine/grain/api/json.ts';
 import type { JsonObject } from '../../../shards/protocol.ts';
 import type { ModelTool } from '../../models/request.ts';
 import { builtinTool } from '../../tools/builtin.ts';
@@ -121,10 +122,10 @@ function taken(name: string): EngineError {
 
 /** The tools of the caller as a turn keeps them. */
 export function writeClientTools(tools: readonly ClientTool[] | undefined): string | undefined {
-  return tools === undefined || tools.length === 0 ? undefined : JSON.stringify(tools);
+  return tools === undefined || tools.length === 0 ? undefined : stringifyJson(tools);
 }
 
 export function readClientTools(text: string | undefined): readonly ClientTool[] {
   if (text === undefined) return [];
-  return JSON.parse(text) as { toolName: string; description: string; inputSchema: JsonObject }[]; // as written above
+  return parseJson(text) as { toolName: string; description: string; inputSchema: JsonObject }[]; // as written above
 }

@@ -21,6 +21,8 @@ export interface Asked {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Record<string, unknown>;
+  /** The body as it came. */
+  readonly text: string;
 }
 
 /** `answer` gets each request with its number from 0. */
@@ -36,7 +38,12 @@ export async function providerServer(
       text += piece;
     });
     request.on('end', () => {
-      const one = { path: request.url ?? '', headers: request.headers, body: text === '' ? {} : JSON.parse(text) };
+      const one = {
+        path: request.url ?? '',
+        headers: request.headers,
+        body: text === '' ? {} : JSON.parse(text),
+        text,
+      };
       asked.push(one);
       answer(response, one, asked.length - 1);
     });

@@ -2,6 +2,7 @@
 import { EngineError } from '../../../engine/base/errors.ts';
 import { NAME_CHARS_MAX, THREAD_METADATA_CHARS_MAX } from '../../../engine/base/limits.ts';
 import { ARCHIVED_TAG, THREAD_TAG } from '../../../engine/calls/session.ts';
+import { stringifyJson } from '../../../engine/grain/api/json.ts';
 import {
   changeThread,
   createThread,
@@ -33,7 +34,7 @@ const WORDS = {
 };
 
 function checkMetadata(metadata: object | undefined): void {
-  if (metadata === undefined || JSON.stringify(metadata).length <= THREAD_METADATA_CHARS_MAX) return;
+  if (metadata === undefined || stringifyJson(metadata).length <= THREAD_METADATA_CHARS_MAX) return;
   const issue = `longer than ${THREAD_METADATA_CHARS_MAX} characters of JSON`;
   throw new EngineError('VAL-E001', `\`metadata\` is ${issue}`, { details: [{ field: 'metadata', issue }] });
 }
