@@ -108,12 +108,31 @@ test('long texts are redacted in pieces that cut no word', async () => {
   assert.deepEqual(await allLeaving(['a', '', PERSONAL], leaving), ['a', '', REDACTED]);
 });
 
+test('a piece ends beside personal data of several words, not within it', async () => {
+  const leaving = await leavingTo(governedNow('redact'), OUTSIDE, NOBODY);
+  const words = 'some words in a line '.repeat(Math.ceil((2 * MODEL_REDACT_CHARS) / 21));
+  for (const [found, sent] of [
+    ['4111 1111 1111 1111', '[CREDIT_CARD]'],
+    ['+49 170 555 0123', '[PHONE]'],
+  ])
+    for (let before = 1; before <= 20; before += 1) {
+      const text = `${words.slice(0, MODEL_REDACT_CHARS - before)} ${found} ${words}`;
+      assert.deepEqual(await allLeaving([text], leaving), [text.replace(found!, sent!)], `${found}, ${before}`);
+    }
+});
+
 test('a JSON value is redacted in its texts, names and numbers, and stays JSON', async () => {
   const leaving = await leavingTo(governedNow('redact'), OUTSIDE, NOBODY);
-  const value = { 'ann@example.org': ['bob@example.org', 7, true, null], card: 4_111_111_111_111_111, n: 1.5 };
+  const value = {
+    'ann@example.org': ['bob@example.org', 7, true, null],
+    card: 4_111_111_111_111_111,
+    longer: 4_111_111_111_111_111_110n,
+    n: 1.5,
+  };
   assert.deepEqual(valueLeaving(value, leaving), {
     '[EMAIL]': ['[EMAIL]', 7, true, null],
     card: '[CREDIT_CARD]',
+    longer: '[CREDIT_CARD]',
     n: 1.5,
   });
 });

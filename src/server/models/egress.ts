@@ -107,7 +107,7 @@ export async function allLeaving(texts: readonly string[], leaving: Leaving): Pr
   let untilMs = performance.now() + SLICE_MS;
   for (const text of texts) {
     let made = '';
-    for (const piece of piecesOf(text)) {
+    for (const piece of piecesOf(text, leaving)) {
       made += leaving(piece);
       if (performance.now() < untilMs) continue;
       await new Promise(setImmediate);
@@ -118,25 +118,49 @@ export async function allLeaving(texts: readonly string[], leaving: Leaving): Pr
   return sent;
 }
 
-/** Cuts a long text at the ends of lines, else of words: half a name or number might not be recognised. */
-function* piecesOf(text: string): Generator<string> {
+/**
+ * Cuts a long text at the ends of lines, else of words, where nothing that is redacted lies on both sides: half a name or
+ * number might not be recognised.
+ */
+function* piecesOf(text: string, leaving: Leaving): Generator<string> {
   let from = 0;
   while (text.length - from > MODEL_REDACT_CHARS) {
-    const most = from + MODEL_REDACT_CHARS;
-    const line = text.lastIndexOf('\n', most);
-    const word = text.lastIndexOf(' ', most);
-    const end = line > from ? line + 1 : word > from ? word + 1 : most;
+    const end = cutOf(text, from, leaving);
     yield text.slice(from, end);
     from = end;
   }
   yield text.slice(from);
 }
 
+/** Characters around a cut that show whether something lies on both sides of it. */
+const AROUND_CUT_CHARS = 256;
+const CUTS_TRIED_MAX = 8;
+
+/** The end of the piece that begins at `from`. */
+function cutOf(text: string, from: number, leaving: Leaving): number {
+  const most = from + MODEL_REDACT_CHARS;
+  const line = text.lastIndexOf('\n', most) + 1;
+  if (line > from && parts(text, line, leaving)) return line;
+  let word = text.lastIndexOf(' ', most) + 1;
+  const last = word > from ? word : most;
+  for (let tried = 0; tried < CUTS_TRIED_MAX && word > from; tried += 1) {
+    if (parts(text, word, leaving)) return word;
+    word = text.lastIndexOf(' ', word - 2) + 1;
+  }
+  return line > from ? line : last;
+}
+
+function parts(text: string, at: number, leaving: Leaving): boolean {
+  const before = text.slice(Math.max(0, at - AROUND_CUT_CHARS), at);
+  const after = text.slice(at, at + AROUND_CUT_CHARS);
+  return leaving(before + after) === leaving(before) + leaving(after);
+}
+
 /** The same of a JSON value: the texts in it, its names, and numbers that are personal data as text. */
 export function valueLeaving(value: unknown, leaving: Leaving): unknown {
   if (leaving === whole) return value;
   if (typeof value === 'string') return leaving(value);
-  if (typeof value === 'number') {
+  if (typeof value === 'number' || typeof value === 'bigint') {
     const text = String(value);
     const sent = leaving(text);
     return sent === text ? value : sent;
