@@ -10,6 +10,7 @@ import type { Input, Output, ReadMethod, RecordMethod } from './calls/calls.ts';
 import type { CallContext } from './calls/context.ts';
 import type { GrainFilter, GrainView } from './calls/grain.ts';
 import type { RecallQuery } from './calls/recall.ts';
+import type { SessionQuery } from './calls/session.ts';
 import type { ShardHealth } from './calls/shard.ts';
 import { checkAccess } from './govern/access/question.ts';
 import {
@@ -261,8 +262,12 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
   };
 }
 
-function placesOf(store: Store, context: CallContext, { sessionId }: { readonly sessionId: string }): SessionPlaces {
-  return sessionPlaces(store, readable(store, context), context, sessionId);
+function placesOf(
+  store: Store,
+  context: CallContext,
+  { sessionId, only }: Pick<SessionQuery, 'sessionId' | 'only'>,
+): SessionPlaces {
+  return sessionPlaces(store, readable(store, context), context, sessionId, only);
 }
 
 /** Calls that leave a record of a read. */

@@ -1,7 +1,7 @@
 // Calls on one session: its state, goals and actions, and what it says more than once. A grain belongs to a session by its session id, or by a
 // namespace of the same name.
 import type { JsonObject } from '../grain/api/json-value.ts';
-import type { GrainView } from './grain.ts';
+import type { GrainFilter, GrainView } from './grain.ts';
 import type { RowsOf } from './row.ts';
 
 /** Where a page of actions ended: the creation time and the hash of its last action. */
@@ -39,6 +39,8 @@ export interface GoalsQuery {
 
 export interface SessionQuery {
   readonly sessionId: string;
+  /** Only grains of the session that pass this too. */
+  readonly only?: Pick<GrainFilter, 'namespace' | 'forUser'> | undefined;
   /** Answer with the current state. */
   readonly state?: true | undefined;
   /** Answer with the times of the first and the last grain. */

@@ -1,6 +1,7 @@
 // Finds the grains of a session by index. Grains that the caller may not see are filtered out, as in every search.
 import type { CallContext } from '../calls/context.ts';
 import type { GrainView } from '../calls/grain.ts';
+import type { SessionQuery } from '../calls/session.ts';
 import { DocSet, intersect } from '../index/docs/docset.ts';
 import type { Doc, Facet, IndexPart } from '../index/parts/part.ts';
 import { filterPart, type PartFilter } from '../recall/filter/filter.ts';
@@ -19,9 +20,15 @@ export interface SessionPlaces {
   readonly filters: readonly PartFilter[];
 }
 
-export function sessionPlaces(store: Store, memory: Memory, context: CallContext, sessionId: string): SessionPlaces {
+export function sessionPlaces(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  sessionId: string,
+  only: SessionQuery['only'] = {},
+): SessionPlaces {
   const parts = store.parts(memory.number);
-  const filters = parts.map((part) => filterPart(store, part, { sessionId }, context));
+  const filters = parts.map((part) => filterPart(store, part, { ...only, sessionId }, context));
   return { store, memory, context, parts, filters };
 }
 

@@ -149,6 +149,12 @@ test('goals are listed, created and moved, those of the session or those of the 
   assert.deepEqual(await described(session, {}), ['Book a table']);
   assert.deepEqual((await described(ADA, {})).sort(), ['Book a table', 'Read more']);
   assert.deepEqual(await described({ userId: 'bob' }, {}), []);
+  // A conversation of several: one person's turn is shown nothing of another's.
+  const others = { userId: 'bob', sessionId: 'thr_1' };
+  assert.deepEqual(await described(others, {}), []);
+  await use({ sessionId: 'thr_1' }, 'goals', { action: 'create', description: 'Keep the shop open' });
+  assert.deepEqual(await described(others, {}), ['Keep the shop open']);
+  assert.deepEqual(await described({ ...session, namespace: 'work' }, {}), []);
   const moved = await use(session, 'goals', { action: 'update', hash: made.output.hash, state: 'satisfied' });
   assert.equal(moved.output.status, 'updated');
   assert.deepEqual(await described(session, { state: 'satisfied' }), ['Book a table']);

@@ -74,7 +74,8 @@ async function goalsIn(
   state: string,
 ): Promise<{ readonly goals: readonly GrainView[]; readonly total: number }> {
   if (sessionId !== undefined) {
-    const found = await context.call('session', { sessionId, goals: { states: [state], limit: TOOL_HITS_MAX } });
+    const only = defined({ namespace, forUser: userId });
+    const found = await context.call('session', { sessionId, only, goals: { states: [state], limit: TOOL_HITS_MAX } });
     return { goals: found.goals, total: found.goalsTotal };
   }
   const { grains, total } = await context.call('list', {
