@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { BATCH_GRAINS_MAX, PAGE_LIMIT_MAX } from '../../engine/base/limits.ts';
+import { BATCH_GRAINS_MAX, IDEMPOTENCY_KEEP_MS, PAGE_LIMIT_MAX } from '../../engine/base/limits.ts';
 import { ARCHIVED_TAG, THREAD_TAG } from '../../engine/calls/session.ts';
 import type { GrainFilter, GrainView, JsonObject, JsonValue, Output } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
@@ -69,7 +69,7 @@ export async function readThread(context: Pick<Context, 'call'>, threadId: strin
   });
 }
 
-/** With an idempotency key the id follows from it: a repeated request finds the thread that the first one made. */
+/** With an idempotency key the id follows from it, while the key is kept: a repeated request finds the thread of the first one. */
 export async function createThread(
   context: Context,
   {
@@ -79,7 +79,7 @@ export async function createThread(
   }: ThreadWords & { readonly userId?: string | undefined; readonly namespace?: string | undefined },
 ): Promise<Thread> {
   const { idempotency } = context;
-  const threadId = idempotency === undefined ? randomId('thr') : `thr_${idFrom(idempotency.key)}`;
+  const threadId = idempotency === undefined ? randomId('thr') : await idOfKey(context, idempotency.key);
   const fields: JsonObject = {
     ...stateFields(words, undefined),
     ...defined({ session_id: threadId, user_id: userId, namespace }),
@@ -87,6 +87,20 @@ export async function createThread(
   await context.call('add', { grainType: 'state', fields, sync: false });
   return await readThread(context, threadId);
 }
+
+/** A key that is used again after a day or more makes another thread: the first one has messages of its own. */
+async function idOfKey(context: Context, key: string): Promise<string> {
+  const nowMs = context.services.clock.nowMs();
+  for (let use = 0; use < KEY_USES_MAX; use += 1) {
+    const threadId = `thr_${idFrom(use === 0 ? key : `${key} ${use}`)}`;
+    const { state } = await context.call('thread', { threadId }, { idempotency: undefined });
+    if (state === null || state.createdAt * 1_000 + IDEMPOTENCY_KEEP_MS > nowMs) return threadId;
+  }
+  return randomId('thr');
+}
+
+/** Days on which a key is looked for; after that, a repeated request makes a thread of its own. */
+const KEY_USES_MAX = 32;
 
 function idFrom(key: string): string {
   const digest = createHash('sha256').update(`thread ${key}`).digest();
