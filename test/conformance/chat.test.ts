@@ -255,6 +255,12 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
       await asked(path, { messages: user('What tea?'), ...model }, { 'x-user-id': 'bob' });
       assert.doesNotMatch(sent(models.chats[1]!), /oolong|house tea/);
       assert.match(sent(models.chats[1]!), /black tea/);
+      const thread = await threadIn(path);
+      for (const user_id of ['ada', 'bob', 'ada'])
+        await asked(path, { messages: user(`I am ${user_id}.`), user_id, thread_id: thread, ...model });
+      assert.doesNotMatch(sent(models.chats[3]!), /I am ada/);
+      assert.match(sent(models.chats[4]!), /I am ada.*I am ada/);
+      assert.doesNotMatch(sent(models.chats[4]!), /I am bob/);
     });
 
     test('a thread in a namespace of its own is shown that namespace alone', async (t) => {

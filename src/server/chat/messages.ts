@@ -59,15 +59,18 @@ export async function storeSaid(
   return stored;
 }
 
-/** The messages of the thread before these, oldest first, at most `limit`, beginning with one of a user. */
+/**
+ * The messages of the thread before these, oldest first, at most `limit`, beginning with one of a user. Where the chat is with a
+ * person, those of other persons are left out.
+ */
 export async function historyOf(
   context: Pick<Context, 'call'>,
-  { threadId }: Place,
+  { threadId, userId }: Place,
   { before, limit }: { readonly before: StoredMessage | undefined; readonly limit: number },
 ): Promise<Shown[]> {
   if (threadId === undefined || before === undefined || limit === 0) return [];
   const { grains } = await context.call('list', {
-    filter: { sessionId: threadId, grainTypes: ['event'] },
+    filter: { sessionId: threadId, grainTypes: ['event'], ...defined({ forUser: userId }) },
     limit,
     order: 'desc',
     after: before,
