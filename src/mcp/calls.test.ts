@@ -41,6 +41,19 @@ test('the query of a context may be any text', async () => {
   assert.ok(sent.includes('LIKE "half \ufffd of a sign, \\"quotes\\", \\\\ and turned"'), sent);
 });
 
+test('a text is known when a grain says the same, unless that was retracted', async () => {
+  const hit = { hash: HASH, text: 'Ada drinks tea.', fields: { content: 'Ada drinks tea.' } };
+  const known = await called('remember', { text: 'ada drinks  tea' }, { results: [hit] });
+  assert.deepEqual([known.structured['status'], known.requests.length], ['already known', 1]);
+  const fields = { ...hit.fields, verification_status: 'retracted' };
+  const again = await called(
+    'remember',
+    { text: 'Ada drinks tea' },
+    { results: [{ ...hit, fields }], source_hash: HASH },
+  );
+  assert.deepEqual([again.structured['status'], again.requests.length], ['stored', 2]);
+});
+
 test('a text of many marks costs linear time', async () => {
   const text = `${'!'.repeat(100_000)}x <${' '.repeat(100_000)}x e${'\u0301\u0323'.repeat(60_000)}`;
   const before = process.cpuUsage();

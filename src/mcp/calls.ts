@@ -166,7 +166,9 @@ async function knownHash(session: Session, text: string): Promise<string | undef
   const wanted = compared(text);
   for (const hit of objects(answer['results'])) {
     const fields = hit['fields'];
-    const content = isObject(fields) ? fields['content'] : undefined;
+    const { content, verification_status: status } = isObject(fields) ? fields : {};
+    // A text that was taken back and is said again is new.
+    if (status === 'retracted') continue;
     if ([hit['text'], content].some((one) => typeof one === 'string' && compared(one) === wanted))
       return String(hit['hash']);
   }
