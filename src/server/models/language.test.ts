@@ -294,6 +294,21 @@ test('an object fits its schema, or is an error', async (t) => {
     );
 });
 
+test('an answer of nothing but marks is read in linear time', async (t) => {
+  const long = ['<think>'.repeat(60_000), `\`\`\`${'\n'.repeat(100_000)}x`];
+  const { url } = await providerServer(t, (response, _, number) => {
+    const message = { role: 'assistant', content: long[number] };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ id: 'x', choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+  });
+  const { models } = await modelsAt(t, url);
+  const before = process.cpuUsage();
+  assert.equal((await models.generateText(models.resolve('chat'), asking())).text, long[0]);
+  await assert.rejects(models.generateObject(models.resolve('chat'), { ...asking(), schema: {} }), /does not fit/);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 1_500_000, `${user + system} µs of CPU`);
+});
+
 test('a server that knows no schemas gets the schema in words', async (t) => {
   const { url, asked } = await providerServer(t, (response, { body }) => {
     if (body['response_format'] !== undefined) return void response.writeHead(400).end();

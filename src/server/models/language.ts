@@ -360,11 +360,19 @@ function usageOf({
 
 /** Some models wrap JSON as Markdown has code. */
 function withoutFence(text: string): string {
-  return /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text.trim())?.[1] ?? text;
+  return /^```(?:json)?[^\S\n]*\n([\s\S]*?)\n?```$/.exec(text.trim())?.[1] ?? text;
 }
 
 function withoutThinking(text: string): string {
-  return text.replace(/<think>[\s\S]*?<\/think>/g, '').trim();
+  let kept = '';
+  let from = 0;
+  for (;;) {
+    const start = text.indexOf('<think>', from);
+    const end = start < 0 ? -1 : text.indexOf('</think>', start);
+    if (end < 0) return (kept + text.slice(from)).trim();
+    kept += text.slice(from, start);
+    from = end + '</think>'.length;
+  }
 }
 
 function broken({ provider }: LanguageChoice): string {
