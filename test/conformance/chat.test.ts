@@ -392,6 +392,25 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
       assert.equal(textOf(client.frames), 'One two');
     });
 
+    test('a turn whose person is erased meanwhile keeps nothing', async (t) => {
+      const path = await memory();
+      const calls = [{ id: 'a', name: 'add', arguments: { subject: 'Ada', relation: 'likes', object: 'oolong' } }];
+      for (const answer of [{ calls: [] }, { calls }]) {
+        const rest = gate();
+        const { model } = await provided(t, [{ answer: { text: ['Oolong', { hold: rest.opened }, '.'], ...answer } }]);
+        const thread = await threadIn(path, { user_id: 'ada' });
+        const client = await opened(path, { messages: user('What is my tea?'), thread_id: thread, ...model });
+        await client.until('the first word', ({ frames }) => textOf(frames) === 'Oolong');
+        await http.post(`${path}/forget`, { user_id: 'ada' });
+        rest.open();
+        await client.ended();
+        const last = client.frames.at(-1)!;
+        assert.equal(last.event, 'error', JSON.stringify(last));
+        assert.match(last.data.code, /^MEM-E00[16]$/);
+        assert.equal((await http.get(`${path}/grains?limit=10`)).total, 0);
+      }
+    });
+
     test('a thread has one turn at a time: a second one is refused, and nothing of it is kept', async (t) => {
       const path = await memory();
       const rest = gate();

@@ -128,6 +128,8 @@ export interface AddItem {
   readonly related?: number | undefined;
   /** For an extracted belief over several partitions: its source, as described by the partition that holds it. */
   readonly source?: ExtractedFrom | undefined;
+  /** Hash of the message that it answers or follows from, of the same session: MEM-E001 if that is gone. */
+  readonly answers?: string | undefined;
   /** Stores nothing: only decides whether the grain may be stored. */
   readonly check?: true | undefined;
   /** Stores no grain: only adds the source to a known grain. MEM-E001 if no grain states the fact. */

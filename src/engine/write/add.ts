@@ -45,13 +45,17 @@ export function planAdd(
     gone,
     related = 0,
     awaited,
+    answers,
     check,
-  }: Pick<AddItem, 'source' | 'knownOnly' | 'gone' | 'related' | 'awaited' | 'check'> & {
+  }: Pick<AddItem, 'source' | 'knownOnly' | 'gone' | 'related' | 'awaited' | 'answers' | 'check'> & {
     readonly event?: AddItem['event'] | 'memory.added' | 'memory.imported' | undefined;
   } = {},
 ): Added {
   allowWrite(group, memory, context, prepared);
   if (check === true) return { hash: prepared.address, duplicate: false, warnings: prepared.warnings };
+  // Its text is from a time when the message was there, such as before the erasure of its person.
+  if (answers !== undefined && group.nameOf(memory, answers) === undefined)
+    throw new EngineError('MEM-E001', 'the message that this answers was removed');
   if (event === 'memory.extracted' && knownOnly !== true) checkSource(group, memory, prepared);
   const duplicate =
     findDuplicate(group, memory, prepared) ??

@@ -57,7 +57,11 @@ export async function keepAnswer(
     stop_reason: finish,
     parent_message_id: answers.hash,
   };
-  const { hash } = await call('add', { grainType: 'event', fields, sync: false }, place.keyed('answer'));
+  const { hash } = await call(
+    'add',
+    { grainType: 'event', fields, answers: answers.hash, sync: false },
+    place.keyed('answer'),
+  );
   return hash;
 }
 

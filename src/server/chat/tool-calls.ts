@@ -53,6 +53,8 @@ export class ToolCalls {
   }
 
   async run(call: ToolCall, wrong: string | undefined): Promise<RunCall> {
+    // A model that was shown what was erased since must not write it again.
+    if (this.#parent !== undefined) await this.#context.call('get', { hash: this.#parent });
     const startedMs = performance.now();
     const result = wrong === undefined ? await this.#result(call) : refusal(wrong);
     const durationMs = Math.round(performance.now() - startedMs);
@@ -106,7 +108,7 @@ export class ToolCalls {
     try {
       const added = await this.#context.call(
         'add',
-        { grainType: 'action', fields, sync: false },
+        { grainType: 'action', fields, answers: this.#parent, sync: false },
         this.#place.keyed(`action ${id}`),
       );
       return added.hash;
