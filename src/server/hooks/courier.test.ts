@@ -256,3 +256,17 @@ test('a courier that is stopped while it sends does not count the delivery', asy
   await stopping;
   assert.deepEqual([sent.length, courier.state.cursor, courier.state.attempts], [1, [0], 0]);
 });
+
+test('a courier whose sender has stopped sends nothing more, without being told', async (t) => {
+  const { courier, sent, settle } = begun(t, {
+    read: log(3),
+    // Without an end, a courier that goes on would let no other code run.
+    verdict: () => (sent.length < 10 ? { outcome: 'stopped' } : new Promise(() => undefined)),
+  });
+  courier.ring();
+  await settle();
+  courier.ring();
+  await settle();
+  assert.deepEqual([sent.length, courier.state.cursor, courier.state.attempts], [1, [0], 0]);
+  await courier.stop();
+});

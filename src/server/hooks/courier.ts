@@ -137,6 +137,8 @@ export class Courier {
     const now = nowMs();
     switch (verdict.outcome) {
       case 'stopped':
+        // Nothing is sent any more, and trying on without a pause would let no other code run.
+        this.#isStopped = true;
         return;
       case 'delivered':
         this.#change(delivered(this.#state, entry, now), 'delivered');
