@@ -162,6 +162,46 @@ test('what was erased while an earlier event was sent is not sent', async (t) =>
   await courier.stop();
 });
 
+test('what was read before an erasure is read again, and nothing that is left is passed over', async (t) => {
+  let isErased = false;
+  const sending = Promise.withResolvers<Verdict>();
+  const { courier, sent, settle } = begun(t, {
+    read: log(6, (n) => !(isErased && (n === 2 || n === 5))),
+    verdict: (n) => (n === 1 ? sending.promise : DELIVERED),
+  });
+  courier.ring();
+  await settle();
+  isErased = true;
+  courier.reread();
+  sending.resolve(DELIVERED);
+  await settle();
+  assert.deepEqual(sent, ['1/1 at 0', '3/1 at 0', '4/1 at 0', '6/1 at 0']);
+  assert.deepEqual([courier.state.cursor, courier.state.delivered], [[6], 4]);
+  await courier.stop();
+});
+
+test('a page that was being read while a person was erased is read again', async (t) => {
+  let isErased = false;
+  const reading = Promise.withResolvers<void>();
+  const read = log(2, (n) => !(isErased && n === 1));
+  const { courier, sent, settle } = begun(t, {
+    read: async (cursor) => {
+      const page = await read(cursor);
+      if (!isErased) await reading.promise;
+      return page;
+    },
+    verdict: () => DELIVERED,
+  });
+  courier.ring();
+  await settle();
+  isErased = true;
+  courier.reread();
+  reading.resolve();
+  await settle();
+  assert.deepEqual([sent, courier.state.cursor], [['2/1 at 0'], [2]]);
+  await courier.stop();
+});
+
 test('a receiver that asks for a wait gets it', async (t) => {
   const { courier, sent, settle, pass } = begun(t, {
     read: log(1),

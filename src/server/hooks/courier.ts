@@ -39,6 +39,8 @@ export class Courier {
   #isStopped = false;
   /** True when events may have come since the last page. */
   #isDue = true;
+  /** Erasures so far. Events that were read before the last one are not sent any more. */
+  #erasures = 0;
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
   #ended: Promise<void> = Promise.resolve();
@@ -62,6 +64,14 @@ export class Courier {
       // It may have rung in the turn in which the run ended.
       if (this.#isDue) this.ring();
     });
+  }
+
+  /** A person or a scope was erased: what was read before, and is not sent yet, is read again. */
+  reread(): void {
+    this.#erasures += 1;
+    this.#entries = [];
+    // The cursor must not pass what is read again.
+    this.#after = [];
   }
 
   /** Resolves when nothing of it runs any more. */
@@ -99,7 +109,9 @@ export class Courier {
       const after = [...this.#state.cursor];
       try {
         this.#readMs = this.#parts.nowMs();
+        const erasures = this.#erasures;
         const { entries, isAtEnd } = await this.#parts.read(after);
+        if (erasures !== this.#erasures) continue;
         this.#entries = entries;
         this.#after = after;
         if (entries.length > 0) break;

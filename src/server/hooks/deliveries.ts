@@ -129,6 +129,11 @@ export class Deliveries {
     return state;
   }
 
+  /** A person or a scope of the memory was erased: what was read before and is not sent yet is read again. */
+  reread(memory: number): void {
+    for (const { hook, courier } of this.#running.values()) if (hook.memory === memory) courier.reread();
+  }
+
   /** Aborts what is under way: it is delivered again after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;

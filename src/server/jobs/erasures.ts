@@ -65,8 +65,8 @@ export class Erasures {
   }
 
   /**
-   * Import jobs about an erased person store nothing meanwhile, and are removed with it. Streams send nothing that they read
-   * before an erasure.
+   * Import jobs about an erased person store nothing meanwhile, and are removed with it. Streams and webhooks send nothing that
+   * they read before an erasure.
    */
   attach(imports: Pick<ImportJobs, 'hold'>, events: Pick<EventHub, 'reread'>): void {
     this.#imports = imports;

@@ -27,7 +27,13 @@ export async function startImports(
   services: Services,
   { erasures, documents }: { readonly erasures: Erasures; readonly documents: Services['documents'] },
 ): Promise<void> {
-  erasures.attach(services.imports, services.events);
+  const { imports, events, deliveries } = services;
+  erasures.attach(imports, {
+    reread: (memory) => {
+      events.reread(memory);
+      deliveries.reread(memory);
+    },
+  });
   lifecycle.opened('import jobs', () => services.imports.close());
   if (deps.repeats !== true) await services.imports.start((run) => inJob().runJob({ ...run, services, documents }));
 }
