@@ -104,8 +104,10 @@ class PageSource {
       actor: context.principal.actor,
       owns: includesScope(context.principal, 'admin') || undefined,
       requestId: context.requestId,
+      agentId: context.principal.agentId,
       namespace: context.namespace,
       userId: context.userId,
+      purpose: context.purpose,
     };
   }
 

@@ -309,6 +309,25 @@ test('a recall passes its parameters to the shards', () => {
   assert.deepEqual(recallQuery({ candidateLimit: 9999 }).warnings, ['candidate_limit 9999 is treated as 2500']);
 });
 
+test('a file for a purpose has no grain of a person who withdrew the consent for it', async () => {
+  const parts = await makeParts();
+  const overrides = { 'consent.on_read': true };
+  await ask(parts, 'PUT', `${M}/policy`, { key: ADMIN, json: { overrides } });
+  const { body } = await post(parts, 'add', { ...BELIEF, user_id: 'u1' });
+  await post(parts, 'consent/revoke', { user_id: 'u1', purpose: 'research' });
+  const grainsFor = async (purpose: string): Promise<number> => {
+    const asked = { key: ADMIN, headers: { 'x-purpose': purpose } };
+    const { reply } = await ask(parts, 'GET', `${M}/export-file`, asked);
+    assert.ok(reply?.kind === 'stream');
+    const pieces: Uint8Array[] = [];
+    for await (const piece of reply.body) pieces.push(Buffer.from(piece));
+    return Buffer.concat(pieces).readUInt32BE(4);
+  };
+  assert.ok(body['blob_hash'] !== undefined);
+  const consents = 1;
+  assert.deepEqual([await grainsFor('storage'), await grainsFor('research')], [1 + consents, 0]);
+});
+
 test('a memory is exported when nothing can be written, and not when its shard is busy', async () => {
   const exported = async (code: ErrorCode) => {
     const parts = await makeParts({ instead: { note: () => Promise.reject(new EngineError(code)) } });

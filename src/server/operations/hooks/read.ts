@@ -46,7 +46,7 @@ export const hookRead = defineOperation({
   }),
   errors: ['HOK-E003'],
   exec: { command: 'cdc_read' },
-  async run({ hookId, after, limit = LIMIT_DEFAULT }, { memory, services, principal, requestId }) {
+  async run({ hookId, after, limit = LIMIT_DEFAULT }, { memory, services, principal, requestId, purpose }) {
     const hook = services.hooks.get(memory, hookId);
     const { number, partitions } = memory;
     const restores = restoresOf(services.control);
@@ -56,7 +56,7 @@ export const hookRead = defineOperation({
         ? { epoch: epochOf(restores), numbers: hook.cursor }
         : readCursor(String(after), 'after', form);
     // The scope admin, which this needs, owns the memory.
-    const context = { memory: number, actor: principal.actor, owns: true as const, requestId };
+    const context = { memory: number, actor: principal.actor, owns: true as const, requestId, purpose };
     const reach = { memoryId: memory.id, partitions, context, kinds: [...hook.filters].sort(), form };
     const reader = new EventReader(services.shards, reach, services.clock);
     const { cursor, gap } = placeOf(wanted, await reader.ends(), form);
