@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import type { SubjectRequestAct, SubjectRequestRecord } from '../control/records.ts';
 import { entriesAbout } from '../proofs/entries-about.ts';
 
+const ERASED = 'user.erased';
 /** Acts that answer a request. Reads and writes of the person's own agents are none. */
 const EVENTS = [
   'dsr.*',
@@ -15,7 +16,7 @@ const EVENTS = [
   'consent.revoked',
   'memory.corrected',
   'memory.forgotten',
-  'user.erased',
+  ERASED,
   'key.destroyed',
   'erasure.cross_user_redacted',
 ];
@@ -37,10 +38,12 @@ export async function actsOf(
   { receivedAtMs, openedAtMs }: Pick<SubjectRequestRecord, 'receivedAtMs' | 'openedAtMs'>,
 ): Promise<Acts> {
   const since = Math.floor(Math.min(receivedAtMs, openedAtMs) / 1000);
-  const { entries, total } = await entriesAbout(context, userId, { events: EVENTS, since }, REPORT_ACTS_MAX);
+  const about = (events: string[]) => entriesAbout(context, userId, { events, since }, REPORT_ACTS_MAX);
+  // The erasure may lie behind more acts than are gathered: a person may come back.
+  const [{ entries, total }, { entries: erasures }] = await Promise.all([about(EVENTS), about([ERASED])]);
   const acts: SubjectRequestAct[] = [];
   for (const entry of entries.toReversed()) addTo(acts, entry);
-  return { acts, total, isErased: entries.some(({ eventType }) => eventType === 'user.erased') };
+  return { acts, total, isErased: erasures.length > 0 };
 }
 
 function addTo(acts: SubjectRequestAct[], { eventType, actor, timestamp, hash }: AuditView): void {
