@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TOOL_PATTERN_STATES_MAX } from '../../../engine/base/limits.ts';
+import { ARGUMENT_CHECK_STEPS_MAX, TOOL_PATTERN_STATES_MAX } from '../../../engine/base/limits.ts';
 import { Pattern, PatternRefused } from './pattern.ts';
 
 const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1) * 400;
@@ -61,6 +61,17 @@ test('what no linear machine decides is refused, and so is what needs too many s
   for (const source of ['a{2000}', '((a{50}){50}){50}', '(((a{0}){900}){900}){900}', 'a'.repeat(2_000)])
     assert.throws(() => new Pattern(source), PatternRefused, source);
   assert.ok(new Pattern('^[a-z]{1,400}$').size < TOOL_PATTERN_STATES_MAX);
+});
+
+test('states that test no character count as work', () => {
+  for (const source of [`(?:${'\\b\\B|'.repeat(160)}x)y`, `(?:${'$^|'.repeat(200)}z)q`]) {
+    let left = ARGUMENT_CHECK_STEPS_MAX;
+    const spend = (steps: number): boolean => {
+      left -= steps;
+      return left >= 0;
+    };
+    assert.equal(new Pattern(source).isIn('a'.repeat(100_000), spend), undefined, source);
+  }
 });
 
 test('a pattern that goes back for ever in JavaScript takes linear time', () => {

@@ -54,29 +54,34 @@ export class Pattern {
     const states = this.#states;
     const seen = new Int32Array(states.length).fill(-1);
     let current: number[] = [];
+    let entered = 0;
     for (let at = 0; at <= points.length; at += 1) {
       // The pattern may begin at every place.
-      if (this.#enter(0, current, { points, at, seen })) return true;
+      const here = { points, at, seen, entered };
+      if (this.#enter(0, current, here)) return true;
       if (at === points.length) return false;
       // A state costs about as much as two values of a list.
-      if (!spend(2 * current.length)) return undefined;
+      if (!spend(2 * current.length + Math.floor(here.entered / ENTERED_A_STEP))) return undefined;
       const next: number[] = [];
-      const place = { points, at: at + 1, seen };
+      const place = { points, at: at + 1, seen, entered: 0 };
       for (const index of current) {
         const state = states[index]!;
         if (state.kind === 'character' && state.has(points[at]!) && this.#enter(state.next, next, place)) return true;
       }
       current = next;
+      entered = place.entered;
     }
     return false;
   }
 
   /** Adds the character states that are reached from `from` without a character. True if the match is reached. */
-  #enter(from: number, into: number[], { points, at, seen }: Place): boolean {
+  #enter(from: number, into: number[], place: Place): boolean {
+    const { points, at, seen } = place;
     const open = [from];
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
       if (seen[index] === at) continue;
       seen[index] = at;
+      place.entered += 1;
       const state = this.#states[index]!;
       if (state.kind === 'match') return true;
       if (state.kind === 'character') into.push(index);
@@ -92,7 +97,12 @@ interface Place {
   readonly at: number;
   /** For each state, the place at which it was entered last. */
   readonly seen: Int32Array;
+  /** States that were entered at this place. */
+  entered: number;
 }
+
+/** Most patterns enter few states that test no character, which cost little. */
+const ENTERED_A_STEP = 8;
 
 function holds(assertion: Assertion, points: readonly number[], at: number): boolean {
   if (assertion === '^') return at === 0;
