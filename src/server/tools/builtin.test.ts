@@ -91,6 +91,14 @@ test('what a tool adds is found, corrected and forgotten', async (t) => {
   assert.deepEqual((await use(ADA, 'recall', { query: 'black tea' })).output.results, []);
 });
 
+test('a model is shown a field of any name', async (t) => {
+  const { use, engine } = await opened(t);
+  const fields = Object.assign(JSON.parse('{"__proto__":{"x":1}}'), FACT);
+  await engine.write('add', contextOf(1), { grainType: 'belief', fields, sync: false });
+  const { output } = await use({}, 'recall', { query: 'green tea' });
+  assert.deepEqual(Object.getOwnPropertyDescriptor(output.results[0], '__proto__')?.value, { x: 1 });
+});
+
 test('a conversation with one person shows nothing of another, and changes only what is that person’s', async (t) => {
   const { use } = await opened(t);
   const bobs = await use({ userId: 'bob' }, 'add', { ...FACT, subject: 'Bob' });

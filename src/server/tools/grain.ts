@@ -1,6 +1,6 @@
 // A grain as a model is shown it: hash, type, time, and the fields that say something, each cut to a bound.
 import { TOOL_TEXT_CHARS_MAX } from '../../engine/base/limits.ts';
-import { stringifyJson } from '../../engine/grain/api/json.ts';
+import { setJson, stringifyJson } from '../../engine/grain/api/json.ts';
 import { SOURCE_USERS } from '../../engine/grain/api/source-users.ts';
 import type { GrainView, JsonObject, JsonValue } from '../../shards/protocol.ts';
 
@@ -29,13 +29,14 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 ]);
 
 export function grainForModel({ hash, grainType, fields, createdAt }: GrainView): JsonObject {
-  const shown: Record<string, JsonValue> = { hash, type: grainType, date: new Date(createdAt * 1_000).toISOString() };
+  const shown: JsonObject = { hash, type: grainType, date: new Date(createdAt * 1_000).toISOString() };
   let left = TOOL_TEXT_CHARS_MAX;
   for (const [name, value] of Object.entries(fields)) {
     if (LEFT_OUT.has(name) || isEmpty(value) || (name === 'confidence' && value === 1)) continue;
     const text = stringifyJson(value);
-    if (text.length <= left) shown[name] = value;
-    else if (left > 0) shown[name] = `${(typeof value === 'string' ? value : text).slice(0, left).toWellFormed()}…`;
+    if (text.length <= left) setJson(shown, name, value);
+    else if (left > 0)
+      setJson(shown, name, `${(typeof value === 'string' ? value : text).slice(0, left).toWellFormed()}…`);
     left -= text.length;
   }
   return shown;

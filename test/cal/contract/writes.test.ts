@@ -100,6 +100,30 @@ test('a new version keeps unset fields, and a revert restores the version before
   await refused(run(`REVERT ${first} REASON "r"`), 'CAL-E041');
 });
 
+test('a revert restores and removes a field of any name', async () => {
+  await fresh();
+  const path = `/memories/${memory}`;
+  const ofProto = (text: string): unknown => JSON.parse(`{"__proto__":${text}}`);
+  const said = { subject: 's', relation: 'r', object: 'one' };
+  const shown = async (): Promise<unknown> => {
+    const { grains } = await client.get(`${path}/grains?grain_type=belief`);
+    return Object.getOwnPropertyDescriptor(grains[0].fields, '__proto__')?.value;
+  };
+  const { blob_hash: first } = await client.post(`${path}/add`, {
+    grain_type: 'belief',
+    fields: Object.assign(ofProto('{"x":1}') as object, said),
+  });
+  const { new_hash: second } = await client.post(`${path}/supersede`, { blob_hash: first, fields: { object: 'two' } });
+  assert.deepEqual(await shown(), { x: 1 });
+  const fields = ofProto('null');
+  const { new_hash: third } = await client.post(`${path}/supersede`, { blob_hash: second, fields });
+  assert.equal(await shown(), undefined);
+  const { new_hash: fourth } = await run(`REVERT sha256:${third} REASON "r"`);
+  assert.deepEqual(await shown(), { x: 1 });
+  await run(`REVERT ${fourth} REASON "r"`);
+  assert.equal(await shown(), undefined);
+});
+
 test('a bound session writes within its binding, and finds no target elsewhere', async () => {
   await fresh();
   const bound = { 'x-namespace': 'there', 'x-user-id': 'ann' };

@@ -3,6 +3,7 @@
 import { ask } from '../../asking/asking.ts';
 import { defined } from '../../base/defined.ts';
 import { EngineError } from '../../base/errors.ts';
+import { setJson } from '../../grain/api/json.ts';
 import type { JsonObject, JsonValue } from '../../grain/api/json-value.ts';
 import type { Add, Assignments, Revert, Span, Supersede, Value } from '../ast.ts';
 import { CalError } from '../errors.ts';
@@ -47,8 +48,8 @@ export function* runRevert({ grain, reason }: Revert, run: Run): Running<JsonObj
     throw new CalError('CAL-E041', 'this is the first version', { at: grain.at });
   const fields: JsonObject = {};
   // Remove fields that the newest version has and the restored one does not.
-  for (const name of Object.keys(head.fields)) if (!KEPT.has(name)) fields[name] = null;
-  for (const [name, value] of Object.entries(previous.fields)) if (!KEPT.has(name)) fields[name] = value;
+  for (const name of Object.keys(head.fields)) if (!KEPT.has(name)) setJson(fields, name, null);
+  for (const [name, value] of Object.entries(previous.fields)) if (!KEPT.has(name)) setJson(fields, name, value);
   const newHash = yield* supersede(grain, { oldHash: head.hash, fields, reason });
   return {
     type: 'reverted',
