@@ -16,3 +16,16 @@ export function viewedSet(part: IndexPart, view: AccessView): DocSet {
 export function viewedDocs(part: IndexPart, view: AccessView): Uint32Array {
   return viewedSet(part, view).toArray();
 }
+
+/** Uniting the lists of all users costs the length of the part, so the result is cached until the part grows. */
+const knownOfUsers = new WeakMap<IndexPart, DocSet>();
+
+/** The docs of a part that are about a person, whoever it is. Callers do not change it. */
+export function docsOfUsers(part: IndexPart): DocSet {
+  const last = knownOfUsers.get(part);
+  if (last?.docCount === part.docCount) return last;
+  const owned = new DocSet(part.docCount);
+  for (const { docs } of part.facetLists('user')) owned.or(docs());
+  knownOfUsers.set(part, owned);
+  return owned;
+}

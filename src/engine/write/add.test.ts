@@ -48,6 +48,23 @@ describe('beliefs of one subject and relation by many users', () => {
     assert.equal(engine.read('get', context, { hash: first.hash }).supersededBy, second.hash);
   });
 
+  for (const dedup of ['upsert', 'fuzzy'] as const)
+    test(`${dedup} finds a belief without a user behind those of users, sealed or not`, async (t) => {
+      const { engine, add, batch } = await opened(t, dedup);
+      const first = await add({ object: 'green tea with milk' });
+      await batch();
+      const isFound = async (object: string, before: string): Promise<string> => {
+        const { hash, duplicate } = await add({ object });
+        if (dedup === 'fuzzy') assert.deepEqual([hash, duplicate], [before, true]);
+        else assert.equal(engine.read('get', context, { hash: before }).supersededBy, hash);
+        return hash;
+      };
+      const second = await isFound('green tea with milk!', first.hash);
+      await engine.write('flush', context, {});
+      await batch();
+      await isFound('green tea with milk?', second);
+    });
+
   test('upsert replaces a belief within one group with the others', async (t) => {
     const { engine, add, batch } = await opened(t, 'upsert');
     const first = await add({ object: 'tea', user_id: 'ada' });

@@ -11,6 +11,7 @@ import { type Doc, type IndexPart, type Ordinal, pairKey } from '../index/parts/
 import type { Memory } from '../store/memory.ts';
 import { hasExpired } from '../store/readable.ts';
 import type { StoredGrain } from '../store/stored-grain.ts';
+import { docsOfUsers } from '../store/viewed-docs.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
 import { addFurtherSource, elsewhereWhenFull, textHash } from './further-source.ts';
 import { checkNewGoal, checkParentTypes } from './goal-parents.ts';
@@ -291,8 +292,10 @@ function docsLike(part: IndexPart, pair: string, object: string | undefined): Ui
 /** Those of the docs that have the grain's namespace and user. */
 function ownDocs(part: IndexPart, docs: Uint32Array, { namespace, user }: PreparedGrain['indexed']): Uint32Array {
   if (docs.length === 0) return docs;
-  const own = user === undefined ? [] : [part.facet('user', user) ?? NOTHING];
-  return intersect([docs, part.facet('namespace', namespace) ?? NOTHING, ...own]);
+  const here = part.facet('namespace', namespace) ?? NOTHING;
+  if (user !== undefined) return intersect([docs, here, part.facet('user', user) ?? NOTHING]);
+  const owned = docsOfUsers(part);
+  return intersect([docs, here]).filter((doc) => !owned.has(doc));
 }
 
 const NOTHING = new Uint32Array(0);

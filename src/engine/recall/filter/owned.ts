@@ -3,15 +3,15 @@
 import { DocSet } from '../../index/docs/docset.ts';
 import type { IndexPart } from '../../index/parts/part.ts';
 import { FROM_OTHERS } from '../../store/indexed-fields.ts';
+import { docsOfUsers } from '../../store/viewed-docs.ts';
 
-/** Uniting the lists of all users costs the length of the part, so the result is cached until the part grows. */
+/** The union is cached until the part grows. */
 const known = new WeakMap<IndexPart, DocSet>();
 
 function ownedDocs(part: IndexPart): DocSet {
   const last = known.get(part);
   if (last?.docCount === part.docCount) return last;
-  const owned = new DocSet(part.docCount);
-  for (const { docs } of part.facetLists('user')) owned.or(docs());
+  const owned = new DocSet(part.docCount).or(docsOfUsers(part));
   const written = part.facet('field', FROM_OTHERS);
   if (written !== undefined) owned.or(written);
   known.set(part, owned);
