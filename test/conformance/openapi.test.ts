@@ -156,6 +156,14 @@ const REQUESTS: readonly (readonly [operation: string, ask: (http: HttpClient, k
   ['list_memories', (http) => http.ask('GET', '/memories')],
   ['get_memory', (http) => http.ask('GET', '/memories/second')],
   ['create_key', (http) => http.ask('POST', '/auth/keys', { json: { scopes: ['read'] } })],
+  [
+    'create_key',
+    async (http) => {
+      const repeated = { json: { scopes: ['read'] }, headers: { 'idempotency-key': 'one key' } };
+      await http.ask('POST', '/auth/keys', repeated);
+      return http.ask('POST', '/auth/keys', repeated);
+    },
+  ],
   ['whoami', (http) => http.ask('GET', '/auth/whoami')],
   ['list_keys', (http) => http.ask('GET', '/auth/keys')],
   ['revoke_key', (http, { key_id: id }) => http.ask('DELETE', `/auth/keys/${id}`)],

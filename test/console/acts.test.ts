@@ -108,7 +108,7 @@ inConsole(
   async ({ server, page, client, memory }) => {
     const { blobHash } = await memory.add({ type: 'belief', subject: 'Ada', relation: 'is', object: 'x' });
     const { rawKey } = await client.operations.createKey({ name: 'reader', scopes: ['read'], memoryId: memory.id });
-    await signIn(page, server.http, rawKey, `m/${memory.id}/grains?grain=${blobHash}`);
+    await signIn(page, server.http, rawKey!, `m/${memory.id}/grains?grain=${blobHash}`);
     await settled(page, 'Ada is x');
     const shown = await inPage<string>(page, 'document.body.innerText');
     for (const word of ['Grains', 'Recall']) assert.match(shown, new RegExp(word));

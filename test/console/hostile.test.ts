@@ -90,7 +90,7 @@ inConsole(
         () => true,
       ),
     );
-    for (const wrong of ['not a key', 'gr_öä', `gr_${'0'.repeat(64)}`, soon.rawKey]) {
+    for (const wrong of ['not a key', 'gr_öä', `gr_${'0'.repeat(64)}`, soon.rawKey!]) {
       await fill(page, 'input[type=password]', wrong);
       await page.keyboard.press('Enter');
       await page.waitForSelector('[role=alert]');
@@ -99,7 +99,7 @@ inConsole(
     await shot(page, 'wrong-key');
 
     const { rawKey, keyId } = await client.operations.createKey({ name: 'short' });
-    await fill(page, 'input[type=password]', rawKey);
+    await fill(page, 'input[type=password]', rawKey!);
     await page.keyboard.press('Enter');
     await settled(page, 'No grain fits');
     await client.operations.revokeKey({ keyId });

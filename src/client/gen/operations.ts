@@ -3838,8 +3838,8 @@ export interface Operations {
       readonly lastUsedAt?: Date | undefined;
       /** Time at which the key was revoked, in Unix seconds; absent for a valid key. */
       readonly revokedAt?: Date | undefined;
-      /** The secret key, which is shown this once. */
-      readonly rawKey: string;
+      /** The secret key, which is shown this once. It is not stored, so the answer to a repeat with the same Idempotency-Key lacks it. */
+      readonly rawKey?: string | undefined;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;
     };
@@ -4870,7 +4870,7 @@ export interface Operations {
       readonly lastFailure?: string | undefined;
       /** Events that were given up in the last seven days, newest first, at most 100. */
       readonly deadLetters: readonly DeadLetter[];
-      /** The secret of the signatures, which is shown this once. */
+      /** The secret of the signatures, which is shown this once: the answer to a repeat with the same Idempotency-Key lacks it. */
       readonly secret?: string | undefined;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;

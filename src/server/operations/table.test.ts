@@ -316,6 +316,16 @@ test('every input schema compiles, which a running server does only with the fir
   for (const { name, input } of OPERATIONS) assert.ok(Compile(input).IsAccelerated(), name);
 });
 
+test('a member that only the first answer has is optional', () => {
+  const once = OPERATIONS.filter(({ shownOnce }) => shownOnce.length > 0);
+  assert.deepEqual(once.map(({ name }) => name).sort(), ['create_hook', 'create_key']);
+  for (const { name, output, shownOnce } of once) {
+    const { required } = output as { readonly required?: readonly string[] }; // the schema of an object
+    assert.ok(required !== undefined, name);
+    for (const member of shownOnce) assert.ok(!required.includes(member), `${name}: ${member}`);
+  }
+});
+
 test('any node answers what has no other effect than on shards, and nothing else', () => {
   const everywhere = (isChange: boolean): string[] =>
     OPERATIONS.filter(({ onAnyNode, mutates }) => onAnyNode !== false && mutates === isChange)

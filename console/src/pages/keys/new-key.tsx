@@ -32,8 +32,11 @@ export function NewKey({ onClose, onMade }: Props) {
       userId: given(userId),
       expiresAt: dayEnd(expires),
     });
-    shownOnce.value = made.rawKey;
     onMade();
+    // The client repeats a request whose answer was lost, and nobody has the secret of that answer.
+    if (made.rawKey === undefined)
+      throw new Error(`The secret of ${made.keyId} was lost with the connection: revoke the key and make another.`);
+    shownOnce.value = made.rawKey;
     onClose();
   });
   // The answer holds the secret.

@@ -96,7 +96,12 @@ export const hooksCreate = defineOperation({
   }),
   output: Type.Object({
     ...HookOutput.properties,
-    secret: Type.Optional(Type.String({ description: 'The secret of the signatures, which is shown this once.' })),
+    secret: Type.Optional(
+      Type.String({
+        description:
+          'The secret of the signatures, which is shown this once: the answer to a repeat with the same Idempotency-Key lacks it.',
+      }),
+    ),
   }),
   shownOnce: ['secret'],
   errors: ['HOK-E001', 'HOK-E002', 'HOK-E004'],

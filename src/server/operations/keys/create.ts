@@ -5,7 +5,7 @@ import { includesScope, type Principal, RESERVED_ACTOR, SCOPES, type Scope } fro
 import { defineOperation } from '../define.ts';
 import { secondsToMs } from '../recall/query.ts';
 import { plainText } from '../text.ts';
-import { described, type Static, Type } from '../type.ts';
+import { described, Type } from '../type.ts';
 import { isWithin, KeyOutput, keyOutput, ScopeName } from './view.ts';
 
 const Input = Type.Object({
@@ -46,7 +46,12 @@ const Input = Type.Object({
 
 const Output = Type.Object({
   ...KeyOutput.properties,
-  rawKey: Type.String({ description: 'The secret key, which is shown this once.' }),
+  rawKey: Type.Optional(
+    Type.String({
+      description:
+        'The secret key, which is shown this once. It is not stored, so the answer to a repeat with the same Idempotency-Key lacks it.',
+    }),
+  ),
 });
 
 export const keysCreate = defineOperation({
@@ -107,7 +112,7 @@ export const keysCreate = defineOperation({
       { actor: principal.actor, first },
     );
     // A repeat of a request that was interrupted has no secret, like the kept answers.
-    return defined({ ...keyOutput(key, services.keys), rawKey: raw }) as Static<typeof Output>;
+    return defined({ ...keyOutput(key, services.keys), rawKey: raw });
   },
 });
 
