@@ -1,6 +1,6 @@
 // Checks the URL of a new webhook.
 import { EngineError } from '../../engine/base/errors.ts';
-import { AddressRefused, type AddressRule, checkHost, type Resolve } from '../outgoing/addresses.ts';
+import { AddressRefused, type AddressRule, checkHost, literalAddress, type Resolve } from '../outgoing/addresses.ts';
 
 /** HOK-E001 for a URL that no event may be sent to. Every connection checks its address again. */
 export async function checkHookUrl(text: string, rule: AddressRule, resolve?: Resolve): Promise<void> {
@@ -14,8 +14,11 @@ export async function checkHookUrl(text: string, rule: AddressRule, resolve?: Re
   try {
     await checkHost(url, rule, resolve);
   } catch (error) {
-    if (error instanceof AddressRefused) throw refused(error.message);
-    throw refused(`${url.hostname} cannot be resolved`);
+    if (error instanceof AddressRefused && literalAddress(url) !== undefined) throw refused(error.message);
+    // One answer for both, or a caller could ask which names the operator's network has.
+    throw refused(
+      `${url.hostname} cannot be resolved, or has an address that ${rule.what ?? 'webhooks'} may not reach`,
+    );
   }
 }
 
