@@ -161,6 +161,9 @@ for (const [transport, partitions] of FACES)
       const other = await face.add({ user_id: 'u2', object: 'green tea' });
       const counter = { subject: 'visits', relation: 'of' };
       await face.add({ user_id: 'u1', ...counter, object: 'ann', n: 1 });
+      // Older ones of others, in any partition, do not take the place of the newest.
+      for (const user of ['u2', 'u3', 'u4', 'u5'])
+        await face.add({ user_id: user, ...counter, object: user, n: 1, created_at: 1_700_000_000 });
       const first = await face.restrict('u1', 'contested');
       assert.deepEqual([first['user_id'], first['restricted']], ['u1', true]);
       assert.deepEqual(await face.restrict('u1', 'again'), first);

@@ -185,6 +185,8 @@ export interface Accumulated {
   readonly newHash: string;
   readonly applied: readonly { readonly field: string; readonly old: JsonValue; readonly new: JsonValue }[];
   readonly fields: JsonObject;
+  /** In the answer to a check. */
+  readonly createdAtMs?: number;
 }
 
 export interface VersionView {
@@ -299,6 +301,11 @@ export interface GrainCalls {
       target: { hash: string } | { namespace?: string | undefined; subject: string; relation: string };
       deltas: Readonly<Record<string, number>>;
       set: JsonObject;
+      /**
+       * Writes nothing and refuses nothing: tells the partition's newest grain of the target as `oldHash`, '' without
+       * one, and its `createdAtMs`.
+       */
+      check?: true | undefined;
     };
     output: Accumulated;
   };

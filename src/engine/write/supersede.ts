@@ -54,6 +54,7 @@ export function planAccumulate(
   const { target } = input;
   const named =
     'hash' in target ? group.findOrdinal(memory, target.hash) : newestCurrent(group, memory, context, target);
+  if (input.check === true) return found(group, memory, named);
   if (named === undefined && 'hash' in target) throw whyGone(group.store, memory, context, target.hash);
   const old = versionAt(group, memory, context, named === undefined ? undefined : group.tip(memory, named));
   const { fields, applied } = accumulateFields(old.grain, input.deltas, input.set);
@@ -63,6 +64,18 @@ export function planAccumulate(
     event: 'memory.accumulated',
   });
   return { oldHash: old.address, newHash: version.hash, applied, fields: version.fields };
+}
+
+function found(group: Group, memory: Memory, ordinal: Ordinal | undefined): Accumulated {
+  const stored = ordinal === undefined ? undefined : group.read(memory, ordinal);
+  const { address = '', grain } = stored ?? {};
+  return {
+    oldHash: address,
+    newHash: '',
+    applied: [],
+    fields: {},
+    createdAtMs: Number(grain?.fields['created_at'] ?? 0),
+  };
 }
 
 /** Like `versionAt`; MEM-E006 for an erased one. */

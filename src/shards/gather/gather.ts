@@ -5,14 +5,7 @@ import { onDemand } from '../../engine/base/on-demand.ts';
 import { mergeContexts } from '../../engine/session/context.ts';
 import { mergeSummaries } from '../../engine/session/summary.ts';
 import { mergeSizes } from '../../engine/session/thread.ts';
-import {
-  type GrainView,
-  type Input,
-  MEMORY_ROWS,
-  type MemoryMethod,
-  type MethodsWith,
-  type Output,
-} from '../protocol.ts';
+import { type Input, MEMORY_ROWS, type MemoryMethod, type MethodsWith, type Output } from '../protocol.ts';
 import { gatherGrant, gatherRevoke } from './access.ts';
 import { gatherAgent, gatherDeactivate, gatherRegister, mergeAgents } from './agents.ts';
 import { gatherAuditPage } from './audit.ts';
@@ -47,7 +40,7 @@ import {
 } from './merge.ts';
 import { mergeComparisons, mergeIntel, mergeOps } from './metrics.ts';
 import { gatherHashes, gatherNames, keepRecallWithNames, withHashes } from './names.ts';
-import { comesBefore, gatherExportPage, gatherList, gatherPersonPage, mergeEdges } from './pages.ts';
+import { comesBefore, gatherExportPage, gatherList, gatherPersonPage, mergeEdges, type Position } from './pages.ts';
 import { partitionFor } from './placement.ts';
 import { gatherChain, gatherSession } from './session.ts';
 import { withSources } from './sources.ts';
@@ -265,10 +258,12 @@ async function gatherAccumulate(
     const remembered = await ifFound(fan.found('accumulate', { ...input, target: { hash: NO_GRAIN } }));
     if (remembered !== undefined) return remembered;
   }
-  const newest = await fan.withoutIdempotency().all('list', { filter: target, limit: 1, order: 'desc' });
-  let best: { readonly partition: number; readonly grain: GrainView } | undefined;
-  newest.forEach(({ grains: [grain] }, partition) => {
-    if (grain === undefined) return;
+  // A list would leave out the grain of a restricted person, and an older one would be changed in its place.
+  const newest = await fan.withoutIdempotency().all('accumulate', { ...input, check: true });
+  let best: { readonly partition: number; readonly grain: Position } | undefined;
+  newest.forEach(({ oldHash: hash, createdAtMs = 0 }, partition) => {
+    if (hash === '') return;
+    const grain = { hash, createdAtMs };
     if (best === undefined || comesBefore(grain, best.grain, 'desc')) best = { partition, grain };
   });
   if (best === undefined) return fan.found('accumulate', input);

@@ -12,7 +12,7 @@ import type { Held } from './room.ts';
 import { withAllSources } from './sources.ts';
 
 type ListInput = Input<'list'>;
-type Position = NonNullable<ListInput['after']>;
+export type Position = NonNullable<ListInput['after']>;
 
 /**
  * A list over all partitions, sorted by creation time (ascending or descending as requested), then by hash ascending.
