@@ -74,6 +74,15 @@ test('texts that become equal in a grain are placed together', () => {
   assert.notEqual(of({ user_id: ' a' }), of({ user_id: 'a' }), 'users are not trimmed');
 });
 
+test('a grain of nobody is placed as it is written (decision 208)', () => {
+  const of = (fields: Placed['fields']) => partitionFor({ grainType: 'event', fields }, 64);
+  const grain = { content: 'x', tags: ['a'] };
+  assert.notEqual(of({ ...grain, verification_status: 'verified' }), of(grain));
+  assert.notEqual(of({ content: 'x', structural_tags: ['a'] }), of(grain));
+  const owned = { ...grain, user_id: 'a' };
+  assert.equal(of({ ...owned, verification_status: 'verified' }), of(owned));
+});
+
 test('the narrowing of a caller places grains that do not state it', () => {
   const grain = { grainType: 'event', fields: { content: 'x' } };
   const own = { grainType: 'event', fields: { content: 'y', user_id: 'alice' } };

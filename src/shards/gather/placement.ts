@@ -12,6 +12,8 @@
 //                        ["grain", type, fields without created_at, nulls and the default namespace]
 //                      the first whose parts are all there; an empty string counts as absent; all text in NFC, as the
 //                      grain will have it, and subject and relation trimmed, as the triple index compares them
+//
+// `fields` are as the caller writes them, so a status or another name of a field makes another key (decision 208).
 import { hash } from 'node:crypto';
 import { assert } from '../../engine/base/assert.ts';
 import { SHARDS_MAX } from '../../engine/base/limits.ts';
