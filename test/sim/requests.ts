@@ -144,6 +144,8 @@ export function itemOf(random: Random, manners: Manners): AddItem {
     case 'bad':
       return badItem(random, fields, manners);
   }
+  // With a status, a grain of nobody may lie in another partition than its duplicate (decision 208).
+  if (!manners.sessions && kind !== 'belief' && fields['user_id'] === undefined) delete fields['verification_status'];
   return { grainType: kind, fields };
 }
 
