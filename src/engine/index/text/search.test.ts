@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../../test/support/runs.ts';
+import { CorruptBlock } from '../files/section.ts';
 import type { AnalyzedText } from '../parts/part.ts';
 import { analyzer } from './analyze.ts';
 import { countedLength, inverseDocumentFrequency, lengthNorm, termScore } from './bm25.ts';
@@ -293,6 +294,29 @@ test('a search handles phrases, required and forbidden words', () => {
   assert.deepEqual(ask('"tea that Anna"'), [1], 'stop words in a phrase keep their place');
   assert.deepEqual(ask('"tea Anna"'), []);
   assert.deepEqual(ask('who is it'), []);
+});
+
+test('a search that a bad block ends changes no later one', () => {
+  const english = analyzer('en');
+  const texts = ['green tea', 'green leaves and tea', 'tea that is green'].map((one) => english.analyze(one));
+  const whole: SearchPart[] = [{ text: chunkOf(texts), removed: undefined, allowed: undefined }];
+  const ask = (parts: readonly SearchPart[], words: string) => {
+    const asked = parseQuery(words, english);
+    return searchText(parts, asked, collectStatistics(whole, asked.terms), 10);
+  };
+  const expected = ['green tea', '+green tea'].map((words) => ask(whole, words));
+  for (const words of ['"green tea"', 'tea -"green tea"']) {
+    const text = chunkOf(texts);
+    text.occurrences = () => {
+      throw new CorruptBlock('segment', 0, 'block checksum does not fit');
+    };
+    assert.throws(() => ask([{ text, removed: undefined, allowed: undefined }], words), CorruptBlock);
+    assert.deepEqual(
+      ['green tea', '+green tea'].map((again) => ask(whole, again)),
+      expected,
+      words,
+    );
+  }
 });
 
 test('an empty search finds nothing', () => {

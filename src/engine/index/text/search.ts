@@ -153,8 +153,14 @@ export function searchText(
     if (matcher === 'nothing') continue;
     const search = new PartSearch(i, part, lists[i]!, weights.norms, top, matcher);
     const driver = matcher?.driver ?? fewAllowed(part, lists[i]!);
-    if (driver === undefined) search.walk();
-    else search.lookUp(driver);
+    try {
+      if (driver === undefined) search.walk();
+      else search.lookUp(driver);
+    } catch (error) {
+      // A bad block ends the search inside a window, whose scores would count in the next search.
+      windowScores.fill(0);
+      throw error;
+    }
   }
   return top.hits();
 }
