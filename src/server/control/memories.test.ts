@@ -175,6 +175,51 @@ test('a memory whose keys cannot be created does not exist', async () => {
   assert.ok(services.memories.find('default') !== undefined);
 });
 
+test('a creation that is repeated after an interruption never drops what was made', async () => {
+  let isAway = false;
+  const dropped: unknown[] = [];
+  const { services } = await makeParts({
+    instead: {
+      attachMemory: () => (isAway ? Promise.reject(new EngineError('STO-E002')) : Promise.resolve({})),
+      dropMemory: (input) => {
+        dropped.push(input);
+        return Promise.resolve({ keyFingerprint: 'f' });
+      },
+    },
+  });
+  const { memories } = services;
+  // The process ended before the answer was kept, and others have used the memory since.
+  const { number } = await memories.create({ id: 'made' }, BY);
+  const first = { made: number, keep: () => undefined };
+  isAway = true;
+  await assert.rejects(memories.create({ id: 'made' }, { ...BY, first }), { code: 'STO-E002' });
+  assert.deepEqual(dropped, []);
+  assert.equal(memories.find('made')?.number, number);
+  isAway = false;
+  assert.equal((await memories.create({ id: 'made' }, { ...BY, first })).number, number);
+});
+
+test('a creation that is repeated after its memory was deleted makes another one', async () => {
+  let isAway = true;
+  const { services } = await makeParts({
+    instead: {
+      dropMemory: (input) =>
+        isAway && !(isMembers(input) && input['check'] === true)
+          ? Promise.reject(new EngineError('STO-E002'))
+          : Promise.resolve({ keyFingerprint: 'f' }),
+    },
+  });
+  const { memories } = services;
+  const memory = await memories.create({ name: 'made' }, BY);
+  const first = { made: memory.number, keep: () => undefined };
+  await assert.rejects(memories.delete(memory, BY), { code: 'STO-E002' });
+  isAway = false;
+  const again = await memories.create({ name: 'made' }, { ...BY, first });
+  assert.notEqual(again.number, memory.number);
+  assert.equal(memories.find(again.id)?.number, again.number);
+  memories.close();
+});
+
 test('the number of memories is bounded', async () => {
   const { services } = await makeParts({ flags: { memoriesMax: 2 } });
   await services.memories.create({ id: 'second' }, BY);

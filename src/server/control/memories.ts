@@ -186,7 +186,8 @@ export class Memories {
     if (partitions < 1 || partitions > this.#shards.shardCount)
       throw badOption('partitions', `must be from 1 to ${this.#shards.shardCount}`);
     const { first = UNKEPT } = by;
-    const made = typeof first.made === 'number' ? this.byNumber(first.made) : undefined;
+    const before = typeof first.made === 'number' ? this.byNumber(first.made) : undefined;
+    const made = before?.deleting === true ? undefined : before;
     const memory =
       made ??
       (await this.#store.commit((change) => {
@@ -223,6 +224,8 @@ export class Memories {
       const tuple = { subject: subject ?? '', relation: 'owner', object: `memory:${memory.id}` };
       if (subject !== undefined) await this.#shards.call('grantTuple', contextOf(memory, by), { tuple });
     } catch (error) {
+      // Others may have used a memory of an earlier run meanwhile.
+      if (made !== undefined) throw error;
       // Its keys could not be created. The memory was not announced, so drop it again, from all partitions. An
       // unreachable partition may keep leftovers, which no id refers to.
       await this.#shards.call('dropMemory', contextOf(memory, by), {}).catch(() => undefined);
