@@ -39,6 +39,16 @@ test('changes are in the trail of the deployment, without keys', async (t) => {
   assert.equal(memberOf(entries[1]!.details, 'api_key_set'), true, 'the key was kept');
 });
 
+test('of two changes of the chat settings at once, neither takes back the other one', async (t) => {
+  const { providers } = testModels(t);
+  await providers.assign({}, 'test', { chat: { temperature: 0.1, enabled: false } });
+  await Promise.all([
+    providers.assign({}, 'test', { chat: { temperature: 0.7 } }),
+    providers.assign({}, 'test', { chat: { maxTokens: 55, enabled: undefined } }),
+  ]);
+  assert.deepEqual(providers.chat, { temperature: 0.7, maxTokens: 55, enabled: false });
+});
+
 test('what is set wins over the start, and the same as the start follows it again', async (t) => {
   const { providers } = testModels(t, { flags: START });
   const start = { provider: 'start-model', model: 'first' };

@@ -207,8 +207,8 @@ export class Providers implements Choosing {
 
   /**
    * Sets the models of some roles; null: the role has none. A role that is set to what the start named follows the start
-   * again. `vectorLength`: that of the present model for embeddings, if it is known. LLM-E003 for an unknown provider or
-   * model.
+   * again. `chat`: settings that change; the others stay. `vectorLength`: that of the present model for embeddings, if it is
+   * known. LLM-E003 for an unknown provider or model.
    */
   async assign(
     wanted: { readonly [R in Role]?: Assignment | null | undefined },
@@ -226,7 +226,8 @@ export class Providers implements Choosing {
         else assignments[role] = model;
       }
       const earlierEmbedding = this.#earlierAfter(assignments, vectorLength);
-      const value = { assignments, chat: chat ?? kept.chat, earlierEmbedding } as unknown as JsonObject; // plain JSON
+      const settings = { ...kept.chat, ...defined({ ...chat }) };
+      const value = { assignments, chat: settings, earlierEmbedding } as unknown as JsonObject; // plain JSON
       change.put('setting', { name: SETTING, value });
       const roles = ROLES.filter((role) => wanted[role] !== undefined);
       change.audit({

@@ -81,13 +81,8 @@ export const llmPut = defineOperation({
   http: [{ verb: 'PUT', path: '/settings/llm' }],
   async run({ provider, model, temperature, maxTokens, enabled }, { services, principal }) {
     refuseHosted(services);
-    const { chat } = services.providers;
     await services.providers.assign({ chat: { provider, model } }, principal.actor, {
-      chat: {
-        temperature: temperature ?? chat.temperature,
-        maxTokens: maxTokens ?? chat.maxTokens,
-        enabled: enabled ?? chat.enabled,
-      },
+      chat: { temperature, maxTokens, enabled },
     });
     return view(services);
   },
