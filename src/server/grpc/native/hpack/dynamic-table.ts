@@ -46,6 +46,8 @@ export class DynamicTable {
     this.bytesMax = bytesMax;
     this.evict(bytesMax);
     const places = placesFor(bytesMax);
+    // A peer may shrink and grow its table as often as it likes, up to the size that it was made with.
+    if (places <= this.names.length) return;
     const kept = Array.from({ length: this.count }, (_, at) => this.count - 1 - at);
     const names = kept.map((at) => this.nameAt(at));
     const values = kept.map((at) => this.valueAt(at));

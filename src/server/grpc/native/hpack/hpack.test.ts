@@ -205,6 +205,22 @@ test('a list over the limit is cut, and the table continues', () => {
   assert.deepEqual(decoder.decode(Buffer.of(0x80 | (STATIC_ENTRIES + 1))), ['a', 'b'.repeat(39)]);
 });
 
+test('a block that resizes the table again and again costs about what other blocks of its length do', () => {
+  const decoder = decoderOf(TABLE_BYTES_DEFAULT, 16_384);
+  const cpuOf = (block: Buffer): number => {
+    const before = process.cpuUsage();
+    for (let round = 0; round < 40; round += 1) decoder.decode(block);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  // To 0 and to 4,096 in turns, and as many octets of one static entry.
+  const resizing = Buffer.from('203fe11f'.repeat(4_096), 'hex');
+  const plain = Buffer.alloc(resizing.length, 0x82);
+  for (const warm of [resizing, plain]) cpuOf(warm);
+  const [much, usual] = [cpuOf(resizing), cpuOf(plain)];
+  assert.ok(much < 8 * usual, `${much} µs against ${usual} µs`);
+});
+
 const name = fc.oneof(fc.constantFrom(...STATIC_NAMES.slice(16)), fc.stringMatching(/^x-[a-z0-9-]{1,30}$/));
 const value = fc.oneof(fc.stringMatching(/^[!-~]{0,60}$/), fc.constantFrom('a', 'b'.repeat(300), '200'));
 const lists = fc.array(
