@@ -1,6 +1,7 @@
 // /mcp on the HTTP port, as clients of both generations see it, on both listeners.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { AUDIENCE, startOidcIssuer } from '../support/oidc-issuer.ts';
@@ -52,6 +53,18 @@ function raw(
     });
     asked.on('error', reject);
     asked.end(method === 'POST' ? body : undefined);
+  });
+}
+
+/** The answer to these bytes. */
+function sentAs(url: string, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname: host, port } = new URL(url);
+    const pieces: Buffer[] = [];
+    const socket = connect({ host, port: Number(port) }, () => socket.write(bytes));
+    socket.on('data', (piece) => pieces.push(piece));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(Buffer.concat(pieces).toString()));
   });
 }
 
@@ -184,6 +197,18 @@ for (const http of ['node', 'uws'])
         assert.equal(got, status, `${JSON.stringify(headers)}: ${body}`);
         assert.match(body, message);
       }
+    });
+
+    test('a request with two Host headers, and one of a method that nobody knows, are refused', async () => {
+      const statusOf = async (head: string): Promise<number> => {
+        const answer = await sentAs(server.http, `${head}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+        return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+      };
+      const key = `authorization: Bearer ${server.key}`;
+      const refused = http === 'node' ? 401 : 400;
+      assert.equal(await statusOf('POST /mcp HTTP/1.1\r\nhost: localhost\r\nhost: other'), refused);
+      assert.equal(await statusOf(`POST /mcp HTTP/1.1\r\nhost: localhost\r\nhost: other\r\n${key}`), 400);
+      assert.equal(await statusOf(`TRACE /mcp HTTP/1.1\r\nhost: localhost\r\n${key}`), 405);
     });
 
     test('messages that are none get an error of the protocol or of the contract', async () => {

@@ -2,6 +2,7 @@
 // conformance suite; listen.ts chooses between them. JSON, routes and the contract's errors are unknown here.
 import type { Socket } from 'node:net';
 import { assert } from '../../engine/base/assert.ts';
+import { EngineError } from '../../engine/base/errors.ts';
 import { REQUEST_MEMORY_MB } from '../../engine/base/limits.ts';
 import { type ByteBudget, requestBudget } from '../byte-budget.ts';
 
@@ -56,6 +57,16 @@ export interface HttpRequest {
 
   /** Begins a response of unknown length. Call once, and not with `respond`. */
   stream(status: number, headers: ResponseHeaders): ResponseStream;
+}
+
+/** The request's authority; undefined where it names several. */
+export function authorityOf(request: Pick<HttpRequest, 'authority'>): string | undefined {
+  try {
+    return request.authority;
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return undefined;
+  }
 }
 
 export interface ResponseStream {

@@ -9,7 +9,13 @@ import { requestIdOf } from '../arrival.ts';
 import { includesScope } from '../auth/principal.ts';
 import type { Config } from '../config.ts';
 import { respondError } from '../http/errors.ts';
-import { type HttpHandler, type HttpRequest, RequestAborted, type ResponseHeaders } from '../http/listener.ts';
+import {
+  authorityOf,
+  type HttpHandler,
+  type HttpRequest,
+  RequestAborted,
+  type ResponseHeaders,
+} from '../http/listener.ts';
 import type { Logger } from '../log.ts';
 import { askingOf, PageGuard } from '../page-guard.ts';
 import type { TrustedProxies } from '../proxies.ts';
@@ -35,6 +41,8 @@ const SDK_HEADERS = [
   'mcp-protocol-version',
   'mcp-session-id',
 ];
+/** Methods that the SDK's form of a request cannot have. It refuses the others that it does not serve. */
+const NO_FETCH: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 /** Response headers that the listener sets by itself. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'connection',
@@ -117,7 +125,7 @@ export class McpFront {
       return;
     }
     if (url === undefined) {
-      const error = new EngineError('VAL-E001', 'the request names no host: set --mcp-url');
+      const error = new EngineError('VAL-E001', 'the request does not name one host: set --mcp-url');
       respondError(request, error, requestIdOf(undefined), always);
       return;
     }
@@ -178,6 +186,11 @@ export class McpFront {
       respondError(request, new EngineError('VAL-E001', error.message), performed.requestId, headers);
       return;
     }
+    if (NO_FETCH.has(request.method)) {
+      const error = new EngineError('SYS-E004', 'method not allowed');
+      respondError(request, error, performed.requestId, [...headers, ['allow', 'POST']]);
+      return;
+    }
     const sdk = await this.#loaded();
     await send(request, await sdk.fetch(webRequest(request, body), session), headers);
   }
@@ -221,9 +234,10 @@ export class McpFront {
   }
 
   /** The public address of /mcp: as configured, else as the client reached it. */
-  #url({ authority }: HttpRequest): string | undefined {
+  #url(request: HttpRequest): string | undefined {
     const { mcpUrl, tlsCert, basePath } = this.#parts.config;
     if (mcpUrl !== undefined) return mcpUrl;
+    const authority = authorityOf(request);
     if (authority === undefined || !/^[\w.-]+(:\d+)?$|^\[[0-9a-f:.]+\](:\d+)?$/i.test(authority)) return undefined;
     return `${tlsCert === undefined ? 'http' : 'https'}://${authority}${basePath}${PATH}`;
   }

@@ -8,7 +8,7 @@ import { requestIdOf } from '../../arrival.ts';
 import type { ByteBudget } from '../../byte-budget.ts';
 import type { GrpcAnswer, GrpcCall, GrpcHandler } from '../../grpc/front.ts';
 import { respondError } from '../../http/errors.ts';
-import type { HttpHandler, HttpRequest } from '../../http/listener.ts';
+import { authorityOf, type HttpHandler } from '../../http/listener.ts';
 import type { PassedOn } from '../../http.ts';
 import { CallerAnswer } from './caller-answer.ts';
 import { type AnswerHead, type PassedKind, passedHead, type RequestHead, readPassed } from './messages.ts';
@@ -232,6 +232,7 @@ export class Passer {
       method,
       path,
       query,
+      // Two Host headers are refused by the owner, which reads them too.
       authority: authorityOf(request),
       remoteAddress,
       headers,
@@ -352,13 +353,4 @@ function receivePassed(connection: Connection, kind: string, bytes: Buffer): voi
 
 function errorOf(wire: WireError): EngineError {
   return EngineError.fromWire(wire);
-}
-
-/** Two Host headers are refused by the owner, which reads them too. */
-function authorityOf(request: HttpRequest): string | undefined {
-  try {
-    return request.authority;
-  } catch {
-    return undefined;
-  }
 }
