@@ -135,6 +135,17 @@ test('changes that were made since the install stay when it is taken out', async
   const removed = await granary(home, 'uninstall', 'claude-code');
   assert.match(removed.said, /Other changes since the install stay/);
   assert.deepEqual(read(file), { mcpServers: { granary: { command: 'mine' } }, numStartups: 5 });
+
+  // The copy that was left is not of the file before the next install.
+  const own = '{"mcpServers": {}, "numStartups": 6}\n';
+  for (const before of [readFileSync(file, 'utf8'), own]) {
+    writeFileSync(file, before);
+    assert.equal((await granary(home, 'install', 'claude-code', ...toServer())).code, 0);
+    assert.equal(readFileSync(`${file}.before-granary`, 'utf8'), before);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"numStartups"', '"starts"'));
+    assert.equal((await granary(home, 'uninstall', 'claude-code')).code, 0);
+  }
+  assert.deepEqual(read(file), { mcpServers: {}, starts: 6 });
 });
 
 test('a configuration that is a link, or no JSON, is left alone', async (t) => {

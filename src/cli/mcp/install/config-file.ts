@@ -21,7 +21,7 @@ const OTHERS = 0o077;
 
 export class ConfigFile {
   readonly path: string;
-  /** The copy of the file from before the first install. It is empty if there was no file. */
+  /** The copy of the file from before the install. It is empty if there was no file. */
   readonly copy: string;
 
   constructor(path: string) {
@@ -51,11 +51,9 @@ export class ConfigFile {
     return process.platform !== 'win32' && (statSync(this.path).mode & OTHERS) !== 0;
   }
 
-  /** Keeps a copy of the text, unless an earlier install has. */
+  /** Keeps a copy of the text, in place of an earlier one. */
   keep(text: string | undefined): void {
-    if (existsSync(this.copy)) return;
-    mkdirSync(dirname(this.copy), { recursive: true });
-    writeFileSync(this.copy, text ?? '', { mode: OWNER_ONLY });
+    this.#put(this.copy, text ?? '', OWNER_ONLY);
   }
 
   /** The text of the copy; undefined without one. */
@@ -69,13 +67,16 @@ export class ConfigFile {
 
   /** Replaces the file in one step. Its mode stays. */
   write(text: string): void {
-    mkdirSync(dirname(this.path), { recursive: true });
-    const mode = statSync(this.path, { throwIfNoEntry: false })?.mode ?? OWNER_ONLY;
-    const next = `${this.path}.${process.pid}.tmp`;
+    this.#put(this.path, text, statSync(this.path, { throwIfNoEntry: false })?.mode ?? OWNER_ONLY);
+  }
+
+  #put(path: string, text: string, mode: number): void {
+    const next = `${path}.${process.pid}.tmp`;
     try {
-      writeFileSync(next, text, { mode: OWNER_ONLY, flag: 'wx' });
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(next, text, { mode: OWNER_ONLY, flag: 'wx', flush: true });
       chmodSync(next, mode & 0o7777);
-      renameSync(next, this.path);
+      renameSync(next, path);
     } catch (error) {
       rmSync(next, { force: true });
       throw this.#refusal(`cannot be written: ${String(error)}`);

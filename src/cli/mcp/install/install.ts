@@ -37,7 +37,7 @@ export async function install(name: string, options: InstallOptions, running: Ru
     printLine('Nothing was written.');
     return;
   }
-  file.keep(before);
+  if (former === undefined || !isInstalled(file, client, former)) file.keep(before);
   file.write(after);
   printLine(`Written. The file as it was: ${file.copy}`);
   if (options.apiKey !== undefined && file.isOpenToOthers)
@@ -89,6 +89,15 @@ export function uninstall(name: string, options: InstallOptions, running: Runnin
       ? `Restored: ${file.path} is as it was before the install.`
       : `Removed. Other changes since the install stay${kept === undefined ? '' : `; the file from before it: ${file.copy}`}.`,
   );
+}
+
+/**
+ * Whether an earlier install wrote the entry, so that its copy stays. An uninstall leaves its copy if the file has changed
+ * since the install; that copy is not of the file as it is now.
+ */
+function isInstalled(file: ConfigFile, client: ClientRow, entry: Entry): boolean {
+  const kept = file.kept();
+  return kept !== undefined && JSON.stringify(edited(file, () => earlierEntry(kept, client))) !== JSON.stringify(entry);
 }
 
 /** An entry of the same name from before the install comes back. */
