@@ -63,10 +63,13 @@ interface Setting {
 
 const NAMESPACE_DEFAULT = 'default';
 
-export async function beginTurn(context: Context, message: Message): Promise<TurnAnswer> {
+export function beginTurn(context: Context, message: Message): Promise<TurnAnswer> {
+  return context.services.turns.within(() => begin(context, message));
+}
+
+async function begin(context: Context, message: Message): Promise<TurnAnswer> {
   const { slug, conversationId, provider, model } = message;
   const { turns } = context.services;
-  turns.checkRoom();
   const [, harness] = await Promise.all([
     requireHarness(context, slug, 'user'),
     readHarness(context, context.memory, slug),
@@ -90,15 +93,17 @@ export async function beginTurn(context: Context, message: Message): Promise<Tur
   return await go(context, setting, begun.turn);
 }
 
-export async function resumeTurn(
-  context: Context,
-  {
-    slug,
-    sessionId,
-    outputs,
-  }: { readonly slug: string; readonly sessionId: string; readonly outputs: readonly ToolOutput[] },
-): Promise<TurnAnswer> {
-  context.services.turns.checkRoom();
+interface Resumed {
+  readonly slug: string;
+  readonly sessionId: string;
+  readonly outputs: readonly ToolOutput[];
+}
+
+export function resumeTurn(context: Context, resumed: Resumed): Promise<TurnAnswer> {
+  return context.services.turns.within(() => resume(context, resumed));
+}
+
+async function resume(context: Context, { slug, sessionId, outputs }: Resumed): Promise<TurnAnswer> {
   const [, harness, found] = await Promise.all([
     requireHarness(context, slug, 'user'),
     readHarness(context, context.memory, slug),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../../engine/base/errors.ts';
-import { TURN_BUDGET_MS, TURN_PAUSE_MS } from '../../../engine/base/limits.ts';
+import { TURN_BUDGET_MS, TURN_PAUSE_MS, TURNS_RUNNING_MAX } from '../../../engine/base/limits.ts';
 import type { Turn } from '../../../engine/turn/turn.ts';
 import { HarnessTurns } from './turn-service.ts';
 
@@ -130,5 +130,41 @@ test('the end of its time, a cancellation and the end of the server end the work
   await turns.close();
   assert.equal(await running, 'SYS-E005');
   assert.equal(turns.running, 0);
-  assert.throws(() => turns.checkRoom(), /SYS-E005/);
+  await assert.rejects(
+    turns.within(() => started('later')),
+    { code: 'SYS-E005' },
+  );
+});
+
+test('turns that have only been asked for count for the limit', async () => {
+  const { turns } = service([]);
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const asked = Array.from({ length: TURNS_RUNNING_MAX }, () => turns.within(() => begun));
+  await assert.rejects(
+    turns.within(() => begun),
+    { code: 'LIM-E001' },
+  );
+  begin();
+  await Promise.all(asked);
+  await turns.within(() => begun);
+  await turns.close();
+});
+
+test('a turn that its caller continues at once can be cancelled', async () => {
+  const { turns } = service([]);
+  let pause: (turn: Turn) => void = () => undefined;
+  const first = turns.run('ses_1', () => new Promise((resolve) => (pause = resolve)));
+  const second = turns.run(
+    'ses_1',
+    (signal) =>
+      new Promise<Turn>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+  );
+  pause(NOBODY);
+  await first;
+  turns.cancelled('ses_1');
+  await assert.rejects(second, { code: 'HRN-E005' });
+  await turns.close();
 });

@@ -28,6 +28,8 @@ export class HarnessTurns {
   readonly #clock: Clock;
   readonly #log: Pick<Logger, 'error'>;
   readonly #running = new Map<string, Running>();
+  /** Number of requests that begin, continue or run a turn. */
+  #taken = 0;
   /** When turns of a memory are next settled, by the memory's number. */
   readonly #due = new Map<number, number>();
   readonly #settling = new Set<Promise<void>>();
@@ -60,11 +62,20 @@ export class HarnessTurns {
     for (const memory of memories) this.#track(this.settle(memory));
   }
 
-  /** LIM-E001 while as many turns run as may: before a turn begins, which would be left behind. */
-  checkRoom(): void {
+  /**
+   * Does the work that begins or continues a turn, and runs it. LIM-E001 while as many turns run as may: before a turn
+   * begins, which would be left behind.
+   */
+  async within<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw ending();
-    if (this.#running.size >= TURNS_RUNNING_MAX)
+    if (this.#taken >= TURNS_RUNNING_MAX)
       throw new EngineError('LIM-E001', `${TURNS_RUNNING_MAX} turns run on this server: try again later`);
+    this.#taken += 1;
+    try {
+      return await work();
+    } finally {
+      this.#taken -= 1;
+    }
   }
 
   /** Runs a turn that has begun. `cancelled` and the end of its time abort it. */
@@ -73,12 +84,14 @@ export class HarnessTurns {
     if (this.#closed) abort.abort(ending());
     const timer = setTimeout(() => abort.abort(spent()), TURN_BUDGET_MS);
     const done = work(abort.signal);
-    this.#running.set(sessionId, { abort, done });
+    const running = { abort, done };
+    this.#running.set(sessionId, running);
     try {
       return await done;
     } finally {
       clearTimeout(timer);
-      this.#running.delete(sessionId);
+      // Its caller may have continued it already.
+      if (this.#running.get(sessionId) === running) this.#running.delete(sessionId);
     }
   }
 
