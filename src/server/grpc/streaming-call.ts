@@ -55,7 +55,10 @@ export class StreamingCall extends Exchange {
   }
 
   protected received(): void {
-    this.hold(this.reader.heldBytes);
+    const { reader } = this;
+    // The rest may take any time, and a view would keep the whole read alive, which no budget counts.
+    reader.keep();
+    this.hold(reader.roomBytes);
     if (!this.isReading) void this.read();
   }
 
