@@ -212,10 +212,10 @@ function otherDocs(part: IndexPart, field: string, values: readonly string[]): U
 }
 
 function namespaceDocs(part: IndexPart, isWanted: (namespace: string) => boolean): Uint32Array {
-  let docs: Uint32Array = NOTHING;
+  const lists: Uint32Array[] = [];
   for (const [namespace] of part.facetValues('namespace'))
-    if (isWanted(namespace)) docs = union(docs, part.facet('namespace', namespace) ?? NOTHING);
-  return docs;
+    if (isWanted(namespace)) lists.push(part.facet('namespace', namespace) ?? NOTHING);
+  return unionOf(part, lists);
 }
 
 /** Conditions that some doc of the part may fail. Conditions that hold for the whole part are decided here, once. */
