@@ -187,7 +187,13 @@ function benchKeys(): IndexKeys {
   const key = randomBytes(32);
   const tokenKey = randomBytes(32);
   const tokens = indexTokens(new BlindTokens(tokenKey));
-  return { indexKey: () => ({ id: 1, key }), indexKeyById: () => key, tokens: () => tokens, tokenKey: () => tokenKey };
+  return {
+    indexKey: () => ({ id: 1, key }),
+    indexKeyById: () => key,
+    formerIndexKey: () => key,
+    tokens: () => tokens,
+    tokenKey: () => tokenKey,
+  };
 }
 
 function addressOf(number: number): string {

@@ -25,7 +25,7 @@ import type * as Rewrap from './maintain/erasure/rewrap.ts';
 import { compact } from './maintain/housekeeping/compact.ts';
 import { keepVectors } from './maintain/housekeeping/embed.ts';
 import { type RebuildServices, rebuild } from './maintain/housekeeping/rebuild.ts';
-import { inSlices } from './maintain/housekeeping/slices.ts';
+import { inSlices, readInSlices } from './maintain/housekeeping/slices.ts';
 import type * as Metrics from './maintain/metrics/calls.ts';
 import { agentColumns, agentReport } from './maintain/reports/agents.ts';
 import { auditPage } from './maintain/reports/audit-page.ts';
@@ -241,17 +241,21 @@ function ownCalls(services: WriteServices): OwnCalls {
       return { flushed, pending: 0 };
     },
     users: async (context) => ({
-      hashes: await inSlices(
+      hashes: await readInSlices(
+        store,
         userHashes(store, store.memory(context.memory), bindingOf(store.memory(context.memory), context)),
       ),
     }),
-    agents: async (context) => inSlices(agentColumns(store, store.memory(context.memory))),
-    agent: async (context, input) => inSlices(agentReport(store, store.memory(context.memory), context, input)),
-    identities: async (context, input) => inSlices(listIdentities(store, store.memory(context.memory), input)),
-    viewing: async (context, input) => inSlices(inViewing().viewing(store, store.memory(context.memory), input)),
-    tuples: async (context, input) => inSlices(listTuples(store, store.memory(context.memory), input)),
+    agents: async (context) => readInSlices(store, agentColumns(store, store.memory(context.memory))),
+    agent: async (context, input) =>
+      readInSlices(store, agentReport(store, store.memory(context.memory), context, input)),
+    identities: async (context, input) =>
+      readInSlices(store, listIdentities(store, store.memory(context.memory), input)),
+    viewing: async (context, input) =>
+      readInSlices(store, inViewing().viewing(store, store.memory(context.memory), input)),
+    tuples: async (context, input) => readInSlices(store, listTuples(store, store.memory(context.memory), input)),
     calScan: async (context, input) =>
-      inSlices(inCal().calReadSteps(store, readableFor(context, 'calScan', input), context, input)),
+      readInSlices(store, inCal().calReadSteps(store, readableFor(context, 'calScan', input), context, input)),
     verifyAudit: async (context, input) => {
       await trailWritten();
       return inVerifyAudit().verifyAudit(store, store.memory(context.memory).number, context.partition, input.limit);
@@ -261,13 +265,13 @@ function ownCalls(services: WriteServices): OwnCalls {
       return auditPage(store, store.memory(context.memory), context, input);
     },
     events: async (context, input) =>
-      inSlices(eventPage(services, readableFor(context, 'events', input), context, input)),
+      readInSlices(store, eventPage(services, readableFor(context, 'events', input), context, input)),
     goalTree: async (context, input) => {
       const places = sessionPlaces(store, readableFor(context, 'goalTree', input), context, input.sessionId);
-      return inSlices(goalNodes(places, input));
+      return readInSlices(store, goalNodes(places, input));
     },
     conversations: async (context, input) =>
-      inSlices(listConversations(store, store.memory(context.memory), context, input)),
+      readInSlices(store, listConversations(store, store.memory(context.memory), context, input)),
     settleTurns: async (context, { server }) => {
       const memory = store.memory(context.memory);
       const nowMs = store.clock.nowMs();
@@ -280,7 +284,7 @@ function ownCalls(services: WriteServices): OwnCalls {
     awaitEvents: (_context, { after, release }) => store.eventBell.next(after, release),
     recallRecords: async (context, input) => {
       await trailWritten();
-      return inSlices(recallRecords(store, store.memory(context.memory), context, input));
+      return readInSlices(store, recallRecords(store, store.memory(context.memory), context, input));
     },
     recallRecord: async (context, { recallId }) => {
       await trailWritten();
@@ -288,7 +292,7 @@ function ownCalls(services: WriteServices): OwnCalls {
     },
     recallTotals: async (context, input) => {
       await trailWritten();
-      return inSlices(recallTotals(store, store.memory(context.memory), context, input));
+      return readInSlices(store, recallTotals(store, store.memory(context.memory), context, input));
     },
     compliance: async (context, input) => ({
       partitions: [await inCompliance().gatherCompliance(services, context, input)],
@@ -308,10 +312,13 @@ function ownCalls(services: WriteServices): OwnCalls {
     exportPage: (context, input) => inExport().exportPage(store, store.memory(context.memory), context, input),
     sessionDuplicates: async (context, input) => {
       const memory = readableFor(context, 'sessionDuplicates', input);
-      return inSlices(duplicateGroups(sessionPlaces(store, memory, context, input.sessionId), input.threshold));
+      return readInSlices(
+        store,
+        duplicateGroups(sessionPlaces(store, memory, context, input.sessionId), input.threshold),
+      );
     },
     personPage: async (context, input) =>
-      inSlices(inPersonPage().personPage(store, store.memory(context.memory), context, input)),
+      readInSlices(store, inPersonPage().personPage(store, store.memory(context.memory), context, input)),
     verify: () => inVerify().verify(services),
     backup: (_context, input) => inBackup().backup(services, input),
     keepVectors: async (_context, input) => keepVectors(store, input),

@@ -21,6 +21,11 @@ export interface IndexKeys {
   indexKey(memory: number): { readonly id: number; readonly key: Uint8Array };
   /** A key that seals a chunk of the memory. CRY-E002 when the memory and its keys are gone, LostKey. */
   indexKeyById(id: number, memory: number): Uint8Array;
+  /**
+   * The same for a chunk that is no longer live, which a read in slices still reads. STO-E002 when a purge has destroyed the key
+   * meanwhile, which says nothing about the index.
+   */
+  formerIndexKey(id: number, memory: number): Uint8Array;
   tokens(memory: number): IndexTokens;
   /** The key of these tokens, 32 bytes. */
   tokenKey(memory: number): Uint8Array;

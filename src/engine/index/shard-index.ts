@@ -84,6 +84,8 @@ export class ShardIndex {
   #publishedSequence: Sequence;
   #version = 0;
   #openChunks = 0;
+  /** For each read in slices, the files that it may still read. */
+  #reads = new Set<Set<SegmentFile>>();
 
   private constructor(options: ShardIndexOptions) {
     this.#segments = SegmentSet.open(options.directory, options.log, options.isCache === true);
@@ -348,8 +350,40 @@ export class ShardIndex {
     };
   }
 
+  /**
+   * Begins a read in several slices. Parts that it has taken stay readable until the returned function is called, whatever
+   * merges replace meanwhile.
+   */
+  beginRead(): () => void {
+    const reads = this.#reads;
+    const kept = new Set<SegmentFile>();
+    reads.add(kept);
+    return () => {
+      reads.delete(kept);
+      for (const file of kept) file.release();
+      kept.clear();
+    };
+  }
+
+  /** Takes over the reads of the index that this one replaces. */
+  takeReads(from: ShardIndex): void {
+    for (const kept of this.#reads) from.#reads.add(kept);
+    this.#reads = from.#reads;
+  }
+
+  /** Keeps the files that are live now for the reads that are running. */
+  #keepForReads(): void {
+    for (const kept of this.#reads)
+      for (const file of this.#segments.files)
+        if (!kept.has(file)) {
+          file.hold();
+          kept.add(file);
+        }
+  }
+
   /** Puts a change in force, after the transaction with its state. */
   commit(change: SegmentChange): void {
+    this.#keepForReads();
     this.#changes.commit(change);
     this.#damaged.forgetReplaced();
     for (const memory of this.#memories.values()) memory.forgetTails();
@@ -367,6 +401,7 @@ export class ShardIndex {
   /** Closes the files. Unsealed records will be published again from the log. */
   close(): void {
     openHere.delete(this);
+    this.#keepForReads();
     this.#changes.close();
     for (const memory of this.#memories.values()) memory.close();
     this.#memories.clear();

@@ -20,6 +20,16 @@ export function indexKeys(store: Store): IndexKeys {
         return { id: index, key: store.keys.get(index) };
       }),
     indexKeyById: (id, memory) => orLost(store, memory, () => store.keys.get(id)),
+    formerIndexKey: (id, memory) => {
+      try {
+        return store.keys.get(id);
+      } catch (error) {
+        if (!(error instanceof EngineError) || !store.holds(memory)) throw error;
+        throw new EngineError('STO-E002', 'the index was purged while this call read it: try again', {
+          retryable: true,
+        });
+      }
+    },
     tokens: (memory) => indexTokens(orLost(store, memory, () => store.memory(memory)).tokens),
     tokenKey: (memory) => orLost(store, memory, () => store.keys.get(store.memory(memory).keyIds.token)),
   };

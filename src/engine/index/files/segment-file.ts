@@ -9,7 +9,7 @@
 //
 // Integers are big-endian. A memory's names and values occur only in its sealed chunk.
 import { randomFillSync } from 'node:crypto';
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, rmSync, unlinkSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
@@ -350,7 +350,13 @@ export class SegmentFile {
     this.#holds -= 1;
     if (this.#holds > 0) return;
     closeSync(this.#fd);
-    if (this.#replaced) unlinkSync(this.path);
+    // A rebuild may have removed the whole folder meanwhile.
+    if (this.#replaced) rmSync(this.path, { force: true });
+  }
+
+  /** True for a file that is no longer live: only reads that began before still use it. */
+  get isReplaced(): boolean {
+    return this.#replaced;
   }
 
   /** Marks the file as replaced: it is deleted with its last release. */

@@ -53,7 +53,8 @@ export class ChunkPart implements IndexPart {
         read: (offset, length) => file.read(entry.offset + offset, length),
       },
       place: entry,
-      key: () => keys.indexKeyById(entry.keyId, entry.memory),
+      key: () =>
+        file.isReplaced ? keys.formerIndexKey(entry.keyId, entry.memory) : keys.indexKeyById(entry.keyId, entry.memory),
       cache: this.#cache,
       onCorrupt,
     });

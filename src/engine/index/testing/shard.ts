@@ -48,6 +48,10 @@ export class TestKeys implements IndexKeys {
     return createHash('sha256').update(`index key ${id}`).digest();
   }
 
+  formerIndexKey(id: number): Uint8Array {
+    return this.indexKeyById(id);
+  }
+
   tokens(memory: number): ReturnType<IndexKeys['tokens']> {
     let made = this.#tokens.get(memory);
     if (made === undefined) {

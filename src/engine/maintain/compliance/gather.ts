@@ -9,7 +9,7 @@ import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { auditPlan } from '../../write/plans.ts';
 import type { WriteQueue } from '../../write/queue.ts';
-import { inSlices } from '../housekeeping/slices.ts';
+import { readInSlices } from '../housekeeping/slices.ts';
 import { accessEvidence } from './access.ts';
 import { blobEvidence } from './blobs.ts';
 import { runCanaries } from './canary.ts';
@@ -58,26 +58,26 @@ export async function gatherCompliance(
   // Flush pending read-audit entries before measuring the trail; if the log rejects writes, measure what is stored.
   await tolerant(() => dropLeftBehind(services));
   await tolerant(() => services.door.write('verifyAudit', context, { limit: 1 }));
-  const live = await area(() => inSlices(liveOrdinals(store, memory.number)));
+  const live = await area(() => readInSlices(store, liveOrdinals(store, memory.number)));
   const ordinals = 'error' in live ? [] : live;
   const shares = drawn(ordinals, SAMPLE_OF_SHARES, random);
   const sampled = shares.slice(0, SAMPLE);
-  const trail = await area(() => inSlices(walkTrail(store, memory.number, nowMs)));
+  const trail = await area(() => readInSlices(store, walkTrail(store, memory.number, nowMs)));
   const entries = 'error' in trail ? { erased: [], destroyed: new Set<string>(), recalled: new Set<string>() } : trail;
   /** For areas that need the list of grains: without it there is nothing to examine. */
   const ofGrains = <T extends object>(work: () => Sliced<T>): Promise<Area<T>> | Area<T> =>
-    'error' in live ? { error: live.error } : area(() => inSlices(work()));
+    'error' in live ? { error: live.error } : area(() => readInSlices(store, work()));
   const evidence: PartitionEvidence = {
     partition: context.partition,
     nowMs,
     seed,
     blobs: await ofGrains(() => blobEvidence(store, memory, sampled, drawn(ordinals, NONCES_MAX, random))),
-    keys: await area(() => inSlices(keyEvidence(store, memory))),
+    keys: await area(() => readInSlices(store, keyEvidence(store, memory))),
     erasures: 'error' in trail ? trail : await ofGrains(() => erasureEvidence(store, memory, ordinals, entries)),
     trail: 'error' in trail ? trail : trail.evidence,
-    policy: await area(() => inSlices(policyEvidence(store, memory, random))),
-    access: await area(() => inSlices(accessEvidence(store, memory, random))),
-    retention: await area(() => inSlices(retentionEvidence(store, memory))),
+    policy: await area(() => readInSlices(store, policyEvidence(store, memory, random))),
+    access: await area(() => readInSlices(store, accessEvidence(store, memory, random))),
+    retention: await area(() => readInSlices(store, retentionEvidence(store, memory))),
     data: await ofGrains(() =>
       dataEvidence(store, memory, { live: ordinals, sampled: shares, context }, ruleOf(memory)),
     ),

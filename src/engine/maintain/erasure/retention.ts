@@ -18,7 +18,7 @@ import { isBound } from '../../store/within.ts';
 import { expireGoals } from '../../write/expire-goals.ts';
 import { auditPlan, dropOutlivedPlan, enforcedPlan, expirePlan } from '../../write/plans.ts';
 import type { WriteQueue } from '../../write/queue.ts';
-import { inSlices } from '../housekeeping/slices.ts';
+import { readInSlices } from '../housekeeping/slices.ts';
 import { dueGoals } from './due-goals.ts';
 import { outlivedTurns } from './outlived-turns.ts';
 
@@ -36,7 +36,7 @@ export function retentionStatus(
   input: Status['input'],
 ): Promise<Status['output']> {
   refuseBound(context);
-  return inSlices(statusSteps(store, memory, input));
+  return readInSlices(store, statusSteps(store, memory, input));
 }
 
 function* statusSteps(store: Store, memory: Memory, input: Status['input']): Sliced<Status['output']> {
@@ -110,7 +110,7 @@ export async function enforceRetention(
 ): Promise<Enforce['output']> {
   refuseBound(context);
   const memory = store.memory(context.memory);
-  const expired = await inSlices(expiredIn(store, memory, namespace));
+  const expired = await readInSlices(store, expiredIn(store, memory, namespace));
   const isHeld = memory.governed.rules['deletion.hold'];
   const byNamespace: Record<string, Counts> = {};
   const total: Counts = { expired: 0, forgotten: 0, held: 0 };
@@ -129,7 +129,7 @@ export async function enforceRetention(
     total.held += counts.held;
   }
   if (!dryRun && !isHeld) await dropOutlived({ store, queue }, context, memory, namespace);
-  const due = await inSlices(dueGoals(store, memory, namespace));
+  const due = await readInSlices(store, dueGoals(store, memory, namespace));
   const goals = dryRun ? due.length : (await expireGoals(queue, context, due)).moved;
   if (!dryRun) await recordRun(queue, context, total);
   return { ...total, goals, byNamespace };
@@ -142,7 +142,7 @@ async function dropOutlived(
   memory: Memory,
   namespace: string | undefined,
 ): Promise<void> {
-  const states = await inSlices(outlivedTurns(store, memory, namespace));
+  const states = await readInSlices(store, outlivedTurns(store, memory, namespace));
   const { idempotency: _, ...plain } = context;
   for (let from = 0; from < states.length; from += RETENTION_BATCH_MAX)
     await queue.push('dropOutlived', dropOutlivedPlan, plain, {

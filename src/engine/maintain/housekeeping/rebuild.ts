@@ -67,6 +67,7 @@ export async function rebuild(
     store.damage.repaired(sound);
     store.damage.committed(damaged);
     const rest = runToEnd(replayAfter(store, fresh, old.publishedSequence + 1));
+    fresh.takeReads(old);
     store.index = fresh;
     const oldDirectory = segmentsDirectory(services.directory, number - 1);
     old.close();

@@ -1,4 +1,5 @@
 import { SLICE_MS } from '../../base/limits.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Runs work in slices of `SLICE_MS` with a turn of the event loop between them. Resolves with the work's result. */
 export async function inSlices<T>(work: Iterator<void, T, void>): Promise<T> {
@@ -9,5 +10,15 @@ export async function inSlices<T>(work: Iterator<void, T, void>): Promise<T> {
       if (step.done === true) return step.value;
     } while (performance.now() < until);
     await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The same for work that reads parts of the index in more than one slice: a merge closes no file that it may read. */
+export async function readInSlices<T>({ index }: Pick<Store, 'index'>, work: Iterator<void, T, void>): Promise<T> {
+  const end = index.beginRead();
+  try {
+    return await inSlices(work);
+  } finally {
+    end();
   }
 }

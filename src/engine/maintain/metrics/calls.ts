@@ -5,7 +5,7 @@ import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { bindingOf } from '../../store/within.ts';
 import type { WriteQueue } from '../../write/queue.ts';
-import { inSlices } from '../housekeeping/slices.ts';
+import { readInSlices } from '../housekeeping/slices.ts';
 import { compareSamples } from './compare.ts';
 import { measureIntel } from './intel.ts';
 import { measureOps } from './ops.ts';
@@ -22,7 +22,7 @@ export function opsOf(
 
 export function intelOf(store: Store, memory: Memory, context: CallContext): Promise<IntelMeasures> {
   const { partition } = context;
-  return inSlices(measureIntel(store, memory, { binding: bindingOf(memory, context), partition }));
+  return readInSlices(store, measureIntel(store, memory, { binding: bindingOf(memory, context), partition }));
 }
 
 export function comparisonOf(
@@ -31,5 +31,5 @@ export function comparisonOf(
   context: CallContext,
   input: Compare['input'],
 ): Promise<Compare['output']> {
-  return inSlices(compareSamples(store, memory, bindingOf(memory, context), input));
+  return readInSlices(store, compareSamples(store, memory, bindingOf(memory, context), input));
 }

@@ -7,7 +7,7 @@ import { type Binding, isBound } from '../../store/within.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import { retentionEvidence } from '../compliance/data.ts';
 import { vectorState } from '../housekeeping/embed.ts';
-import { inSlices } from '../housekeeping/slices.ts';
+import { readInSlices } from '../housekeeping/slices.ts';
 import { verifyAudit } from '../reports/verify-audit.ts';
 
 /** The newest audit entries are checked; `verifyAudit` checks all. */
@@ -18,7 +18,7 @@ export async function measureOps(
 ): Promise<OpsMeasures> {
   const pending = { pendingWrites: queue.unanswered, oldestWriteMs: queue.oldestWaitMs };
   if (isBound(binding)) return pending;
-  const retention = await inSlices(retentionEvidence(store, memory));
+  const retention = await readInSlices(store, retentionEvidence(store, memory));
   const audit = await verifyAudit(store, memory.number, partition, METRIC_AUDIT_ENTRIES_MAX);
   return {
     ...pending,

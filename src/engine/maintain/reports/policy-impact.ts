@@ -10,7 +10,7 @@ import type { Sliced } from '../../index/files/section.ts';
 import { timesUnder } from '../../recall/filter/hidden.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { inSlices } from '../housekeeping/slices.ts';
+import { readInSlices } from '../housekeeping/slices.ts';
 import { USER_HASH_BYTES, userNames } from './users.ts';
 
 type Impact = MemoryCalls['policyImpact'];
@@ -22,7 +22,7 @@ export function policyImpact(
   { rules }: Impact['input'],
 ): Promise<Impact['output']> {
   const proposed = rules === undefined ? memory.governed.rules : withLoosest(flat(rules as PolicyValue)); // JSON of rules
-  return inSlices(steps(store, memory, proposed, purpose ?? 'storage'));
+  return readInSlices(store, steps(store, memory, proposed, purpose ?? 'storage'));
 }
 
 /** For personal data only the newest IMPACT_OPENED_MAX grains are examined, as each must be read. */
