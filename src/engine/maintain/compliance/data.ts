@@ -317,7 +317,8 @@ export function* retentionEvidence(store: Store, memory: Memory): Sliced<Retenti
         Number.isNaN(expiresMs) ? Number.POSITIVE_INFINITY : expiresMs,
         part.createdAtMs[doc]! + ttlMs[doc]!,
       );
-      if (endMs > nowMs || store.index.removed.get(ordinal)) continue;
+      // A grain that was written since this began has no end here.
+      if (!(endMs <= nowMs) || store.index.removed.get(ordinal)) continue;
       expired += 1;
       if (isHeld || frozen?.has(doc) === true) held += 1;
       else if (nowMs - endMs > DAY_MS) expiredOverDay += 1;

@@ -176,7 +176,8 @@ function* expiredIn(store: Store, memory: Memory, only: string | undefined): Sli
       if (only !== undefined && namespace !== only) continue;
       for (const doc of part.facet('namespace', namespace) ?? []) {
         const ordinal = part.ordinals[doc]!;
-        if (endOf(doc) > nowMs || store.index.removed.get(ordinal)) continue;
+        // A grain that was written since this began has no end here.
+        if (!(endOf(doc) <= nowMs) || store.index.removed.get(ordinal)) continue;
         const known = found.get(namespace) ?? { ordinals: [], frozen: 0 };
         found.set(namespace, known);
         if (frozen?.has(doc) === true) known.frozen += 1;
