@@ -16,7 +16,7 @@ import { whyGone } from '../store/gone.ts';
 import type { Memory } from '../store/memory.ts';
 import { hasExpired, refuseRead } from '../store/readable.ts';
 import type { StoredGrain } from '../store/stored-grain.ts';
-import { viewedDocs } from '../store/viewed-docs.ts';
+import { viewedSet } from '../store/viewed-docs.ts';
 import { bindingOf, isViewed, isWithin } from '../store/within.ts';
 import { reasonDetail } from './actor.ts';
 import { allowSupersede, allowWrite, auditPii } from './decided.ts';
@@ -201,9 +201,9 @@ function newestCurrent(
       if (name !== undefined) lists.push(part.facet('namespace', name) ?? NOTHING);
     if (userId !== undefined) lists.push(part.facet('user', userId) ?? NOTHING);
     const expires = part.numbers('expiresAtMs');
-    if (binding.view !== undefined) lists.push(viewedDocs(part, binding.view));
-    for (const doc of intersect(lists).toReversed())
-      consider(part.ordinals[doc]!, part.createdAtMs[doc]!, expires?.[doc]);
+    const listed = intersect(lists);
+    const seen = binding.view === undefined ? listed : viewedSet(part, binding.view).among(listed);
+    for (const doc of seen.toReversed()) consider(part.ordinals[doc]!, part.createdAtMs[doc]!, expires?.[doc]);
   }
   for (const { ordinal, prepared } of group.peek(memory)?.grainsWith(subject, relation) ?? []) {
     const { indexed, address } = prepared;

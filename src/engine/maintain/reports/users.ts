@@ -6,7 +6,7 @@ import type { IndexPart } from '../../index/parts/part.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import { viewedDocs } from '../../store/viewed-docs.ts';
+import { viewedSet } from '../../store/viewed-docs.ts';
 import { type Binding, isBound } from '../../store/within.ts';
 
 /** Bytes of the SHA-256 of a user id: enough to distinguish users within this process. */
@@ -16,10 +16,12 @@ const NOTHING = new Uint32Array(0);
 /** The docs of a part that a bound caller sees, ascending. */
 export function seenDocs(part: IndexPart, { namespace, userId, view }: Binding): Uint32Array {
   const lists: Uint32Array[] = [];
-  if (view !== undefined) lists.push(viewedDocs(part, view));
   if (namespace !== undefined) lists.push(part.facet('namespace', namespace) ?? NOTHING);
   if (userId !== undefined) lists.push(part.facet('user', userId) ?? NOTHING);
-  return intersect(lists);
+  const viewed = view === undefined ? undefined : viewedSet(part, view);
+  if (viewed !== undefined && lists.length === 0) return viewed.toArray();
+  const docs = intersect(lists);
+  return viewed === undefined ? docs : viewed.among(docs);
 }
 
 /** Counts users with a live key and, for a bound caller, a grain that it sees. */
