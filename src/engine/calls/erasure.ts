@@ -84,9 +84,12 @@ export interface ErasureCalls {
   };
   /** Shows what a removal would remove. Finds and refuses exactly as the removal does, but removes nothing. */
   previewRemoval: { input: RemovalTarget; output: RemovalPreview };
-  /** Erases a scope and everything below it. Proofs are sorted by path, ascending; `path` is the resolved scope. */
+  /**
+   * Erases a scope and everything below it. Proofs are sorted by path, ascending; `path` is the resolved scope. With
+   * `tops`, the namespaces that the path covered when the erasure was asked for, the tree is not asked.
+   */
   eraseScope: {
-    input: { path: string; check?: true | undefined };
+    input: { path: string; check?: true | undefined; tops?: readonly string[] | undefined };
     output: { readonly path: string; readonly timestamp: number; readonly proofs: readonly ScopeProof[] };
   };
 }

@@ -85,9 +85,7 @@ export class ScopeTree {
    * path.
    */
   pathOf(asked: string): string {
-    const names = toNfc(asked)
-      .split(SEPARATOR)
-      .filter((name) => name !== '');
+    const names = namesOf(asked);
     if (names[0] === this.root.name && !this.has(this.root.name)) names.shift();
     const path = names.join(SEPARATOR);
     if (path !== '' && !this.has(path))
@@ -140,6 +138,8 @@ export class ScopeTree {
 export interface ScopeReach {
   /** The scope's path, or the name of the root. */
   readonly path: string;
+  /** The namespaces that are covered with all below them. */
+  readonly tops: readonly string[];
   readonly isWithin: (namespace: string) => boolean;
   /** Paths that are certainly covered, even if nothing lies there. */
   readonly known: readonly string[];
@@ -148,23 +148,33 @@ export interface ScopeReach {
 /** Without a tree a path is a namespace. SCP-E001 for a path that names no scope. */
 export function reachOf(root: ScopeNode | undefined, asked: string): ScopeReach {
   if (root === undefined) {
-    const path = toNfc(asked)
-      .split(SEPARATOR)
-      .filter((name) => name !== '')
-      .join(SEPARATOR);
+    const path = plainPath(asked);
     if (path === '') throw new EngineError('SCP-E001', 'the path does not name a scope');
-    return { path, isWithin: (namespace) => isUnder(namespace, path), known: [path] };
+    return reachBelow(path, [path]);
   }
   const tree = treeOf(root);
   const path = tree.pathOf(asked);
-  if (path !== '') return { path, isWithin: (namespace) => isUnder(namespace, path), known: tree.subtreeOf(path) };
+  if (path !== '') return { ...reachBelow(path, [path]), known: tree.subtreeOf(path) };
   const { name } = root;
   const tops = tree.has(name) ? tree.childrenOf('') : [name, ...tree.childrenOf('')];
-  return {
-    path: name,
-    isWithin: (namespace) => tops.some((top) => isUnder(namespace, top)),
-    known: [name, ...tree.subtreeOf('')],
-  };
+  return { ...reachBelow(name, tops), known: [name, ...tree.subtreeOf('')] };
+}
+
+/** The reach of an erasure that knows what its path covered when it was asked for. */
+export function reachBelow(asked: string, tops: readonly string[]): ScopeReach {
+  const isWithin = (namespace: string): boolean => tops.some((top) => isUnder(namespace, top));
+  return { path: plainPath(asked), tops, isWithin, known: tops };
+}
+
+/** In NFC, with a single slash between names. */
+export function plainPath(asked: string): string {
+  return namesOf(asked).join(SEPARATOR);
+}
+
+function namesOf(path: string): string[] {
+  return toNfc(path)
+    .split(SEPARATOR)
+    .filter((name) => name !== '');
 }
 
 function isUnder(namespace: string, path: string): boolean {

@@ -115,6 +115,28 @@ test('a bound caller cannot erase a scope, and a path without a name is not a sc
   assert.deepEqual((await erase({}, 'nobody/was/here')).proofs, []);
 });
 
+test('an erasure that names what lay in its scope asks no tree', async (t) => {
+  const engine = await withMemory(temporaryDirectory(t));
+  t.after(() => engine.close());
+  for (const namespace of ['acme', 'acme/prod', 'acmes', 'org', 'other'])
+    await addBelief(engine, 1, { subject: 's', object: `words of ${namespace}`, namespace });
+  const scopes = { root: { name: 'org', children: [{ name: 'other' }] }, updatedAtMs: 5 };
+  await engine.write('attachMemory', contextOf(1), { settings: { ...settingsOf(1), scopes } });
+  const erase = (input: { path: string; tops?: string[] }) => engine.write('eraseScope', contextOf(1), input);
+  assert.equal(await codeOf(() => erase({ path: 'acme' })), 'SCP-E001');
+  const { path, proofs } = await erase({ path: 'acme', tops: ['acme'] });
+  assert.deepEqual(
+    [path, ...proofs.map(({ path: of, count }) => [of, count])],
+    ['acme', ['acme', 1], ['acme/prod', 1]],
+  );
+  const repeat = await erase({ path: 'acme', tops: ['acme', 'org'] });
+  assert.deepEqual(
+    repeat.proofs.map(({ path: of, count }) => [of, count]),
+    [['org', 1]],
+  );
+  assert.equal(recalled(engine, 1, 'words').length, 2);
+});
+
 test('under a hold nothing is erased, and an earlier erasure stays granted', async (t) => {
   const engine = await withMemory(temporaryDirectory(t));
   t.after(() => engine.close());

@@ -7,7 +7,7 @@ import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { ScopeProof } from '../calls/erasure.ts';
 import { open, sealKey } from '../crypto/envelope.ts';
-import { reachOf } from '../govern/scope-tree.ts';
+import { reachBelow, reachOf } from '../govern/scope-tree.ts';
 import type { Ordinal } from '../index/parts/part.ts';
 import { decodeRecord } from '../record/record-codec.ts';
 import type { Memory } from '../store/memory.ts';
@@ -37,11 +37,12 @@ export function planEraseScope(
   group: Group,
   memory: Memory,
   context: CallContext,
-  { path: asked, check }: MemoryCalls['eraseScope']['input'],
+  { path: asked, check, tops }: MemoryCalls['eraseScope']['input'],
 ): Output {
   mayErase(memory, context);
   const { store } = group;
-  const { path, isWithin, known } = reachOf(memory.settings.scopes?.root, asked);
+  const { path, isWithin, known } =
+    tops === undefined ? reachOf(memory.settings.scopes?.root, asked) : reachBelow(asked, tops);
   if (check === true) return { path, timestamp: 0, proofs: [] };
   const scopes = inOrder(scopesIn(store, memory, isWithin));
   const timestamp = Math.floor(group.nowMs / 1000);

@@ -3,11 +3,13 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { systemClock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
+import type { ScopeNode } from '../../engine/govern/scope-tree.ts';
 import { MemoryLog, MemoryLogStore } from '../../engine/log/memory.ts';
 import type { ErasureProof, JsonValue } from '../../shards/protocol.ts';
 import { Keys, type NewKey } from '../control/keys.ts';
 import type { MemoryRecord } from '../control/memories.ts';
 import { ControlStore } from '../control/store.ts';
+import type { Person } from '../imports/holds.ts';
 import { makeLog } from '../log.ts';
 import type { Shards } from '../shards.ts';
 import { Erasures } from './erasures.ts';
@@ -28,12 +30,14 @@ function deployment(store: MemoryLogStore, answers: Partial<Record<string, (inpu
   };
   const control = ControlStore.open(new MemoryLog(store), KEY, systemClock);
   const shards = { call } as unknown as Pick<Shards, 'call'>; // answers of the called methods
-  const erasures = new Erasures({ control, shards, log: makeLog('silent'), clock: systemClock });
+  const lines: string[] = [];
+  const log = makeLog('info', { write: (line) => void lines.push(line) });
+  const erasures = new Erasures({ control, shards, log, clock: systemClock });
   const end = async (): Promise<void> => {
     await erasures.close();
     await control.close();
   };
-  return { erasures, asked, control, end };
+  return { erasures, asked, control, end, logged: () => lines.join('') };
 }
 
 const refuse = (code: 'POL-E003' | 'STO-E002') => (): never => {
@@ -128,7 +132,7 @@ test('the next start completes an interrupted erasure before it returns', async 
   };
   const second = deployment(store, { eraseUser: noted(PROOF), eraseScope: noted({}) });
   await second.erasures.start();
-  const erased = [{ userId: 'ann' }, { path: 'acme' }];
+  const erased = [{ userId: 'ann' }, { path: 'acme', tops: ['acme'] }];
   assert.deepEqual(inputs, erased);
   await second.erasures.settled();
   assert.deepEqual([inputs, second.erasures.pending], [erased, 0]);
@@ -137,6 +141,89 @@ test('the next start completes an interrupted erasure before it returns', async 
   await third.erasures.start();
   assert.deepEqual(third.asked, []);
   await third.end();
+});
+
+/** A memory whose tree has the scopes, and one whose tree has others. */
+const withTree = (root: ScopeNode): MemoryRecord => ({ ...MEMORY, scopes: { root, updatedAtMs: 5 } });
+
+test('an interrupted erasure of a scope covers what lay in it, also after the tree has changed', async () => {
+  for (const [scopePath, tops] of [
+    ['/org/acme/', ['acme']],
+    ['org', ['org', 'acme', 'beta']],
+  ] as const) {
+    const store = new MemoryLogStore();
+    const first = deployment(store, { eraseScope: refuse('STO-E002') });
+    const before = withTree({ name: 'org', children: [{ name: 'acme' }, { name: 'beta' }] });
+    await first.control.commit((change) => change.put('memory', before));
+    await assert.rejects(
+      first.erasures.scope(MEMORY, scopePath, BY, async () => refuse('STO-E002')()),
+      { code: 'STO-E002' },
+    );
+    await first.control.commit((change) =>
+      change.put('memory', withTree({ name: 'org', children: [{ name: 'org' }] })),
+    );
+    await first.end();
+
+    const inputs: unknown[] = [];
+    const second = deployment(store, { eraseScope: (input) => inputs.push(input) });
+    const held: unknown[] = [];
+    const hold = async ({ isWithin }: Person) => {
+      held.push(['acme', 'acme/prod', 'gamma'].map((namespace) => isWithin?.(namespace)));
+      return () => undefined;
+    };
+    second.erasures.attach({ hold: hold as never }, { reread: () => undefined });
+    await second.erasures.start();
+    await second.erasures.settled();
+    assert.deepEqual([inputs, second.erasures.pending], [[{ path: scopePath, tops }], 0]);
+    assert.deepEqual(held, [[true, true, false]]);
+    await second.end();
+  }
+});
+
+test('an interrupted erasure of a path that the tree never had ends, and says so', async () => {
+  const store = new MemoryLogStore();
+  const first = deployment(store, { eraseScope: refuse('STO-E002') });
+  await first.control.commit((change) => change.put('memory', withTree({ name: 'org' })));
+  await assert.rejects(
+    first.erasures.scope(MEMORY, 'acme', BY, async () => refuse('STO-E002')()),
+    { code: 'STO-E002' },
+  );
+  await first.end();
+  const inputs: unknown[] = [];
+  const eraseScope = (input: unknown) => {
+    inputs.push(input);
+    throw new EngineError('SCP-E001');
+  };
+  const second = deployment(store, { eraseScope });
+  await second.erasures.start();
+  await second.erasures.settled();
+  assert.deepEqual([inputs.at(-1), second.erasures.pending], [{ path: 'acme' }, 0]);
+  assert.match(second.logged(), /without removing anything/);
+  await second.end();
+});
+
+test('an erasure of a scope that an older build left erases what lies at its path when the tree lacks it', async () => {
+  const store = new MemoryLogStore();
+  const first = deployment(store);
+  const name = 'memory/7/erasure/ers_old';
+  await first.control.commit((change) => {
+    change.put('memory', withTree({ name: 'org' }));
+    change.put('setting', { name, value: { name, memory: 7, target: { scopePath: '/acme/' }, actor: 'key:one' } });
+  });
+  assert.equal(first.erasures.pending, 1);
+  await first.end();
+  const inputs: unknown[] = [];
+  const eraseScope = (input: unknown) => {
+    inputs.push(input);
+    if (!Object.hasOwn(input as object, 'tops')) throw new EngineError('SCP-E001');
+  };
+  const second = deployment(store, { eraseScope });
+  await second.erasures.start();
+  await second.erasures.settled();
+  const path = '/acme/';
+  assert.deepEqual([inputs, second.erasures.pending], [[{ path }, { path, tops: ['acme'] }], 0]);
+  assert.match(second.logged(), /no longer has the scope/);
+  await second.end();
 });
 
 test('names that the answer did not wait for are redacted afterwards', async () => {

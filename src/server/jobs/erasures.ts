@@ -5,7 +5,7 @@ import type { Clock } from '../../engine/base/clock.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
 import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/base/limits.ts';
-import { isUnknownScope, reachOf } from '../../engine/govern/scope-tree.ts';
+import { isUnknownScope, plainPath, reachBelow, reachOf } from '../../engine/govern/scope-tree.ts';
 import type { ErasureProof, JsonValue, Output } from '../../shards/protocol.ts';
 import { randomId } from '../control/ids.ts';
 import { endReplies, eraseKeys } from '../control/keys.ts';
@@ -21,7 +21,16 @@ import type { MemoryContext, Shards } from '../shards.ts';
 import { endNames } from '../subject-requests/requests.ts';
 
 /** The target of an erasure, stored sealed like all of the control log. */
-type Target = { readonly userId: string } | { readonly scopePath: string };
+type Target = { readonly userId: string } | ScopeTarget;
+
+type ScopeTarget = {
+  readonly scopePath: string;
+  /**
+   * The namespaces that the path covers with all below them: by the time of a retry the tree may have changed. None
+   * when the tree did not have the path; absent in records of older builds.
+   */
+  readonly tops?: string[];
+};
 
 interface Intent {
   readonly name: string;
@@ -129,9 +138,10 @@ export class Erasures {
 
   /** Erases a scope. */
   async scope(memory: MemoryRecord, scopePath: string, by: By, ask: Ask<Proofs>): Promise<Proofs> {
-    const release = await this.#imports?.hold(this.#whoseOf(memory.number, { scopePath }));
+    const target = { scopePath, tops: this.#topsOf(memory.number, scopePath) };
+    const release = await this.#imports?.hold(this.#whoseOf(memory.number, target));
     try {
-      const intent = await this.#intend(memory, { scopePath }, by);
+      const intent = await this.#intend(memory, target, by);
       const erased = await this.#first(intent, ask);
       const isErased = erased.proofs.some(({ keyFingerprint }) => keyFingerprint !== '');
       await this.#follow({ ...intent, fingerprint: '' }, isErased, async () => {
@@ -245,6 +255,11 @@ export class Erasures {
         if (isDone) return await this.#finish(intent);
       } catch (error) {
         if (error instanceof EngineError && error.code === 'MEM-E003') return await this.#drop(intent);
+        if (isUnknownScope(error)) {
+          const { memory } = intent;
+          this.#log.error({ memory }, 'an erasure ended without removing anything: the scope tree never had its path');
+          return await this.#drop(intent);
+        }
         if (!(error instanceof EngineError)) throw error;
         this.#log.warn({ code: error.code, memory: intent.memory }, 'an erasure is not complete yet');
       }
@@ -286,11 +301,16 @@ export class Erasures {
   /** The import jobs that an erasure concerns. A path that the memory's tree lacks covers none: the shards refuse it. */
   #whoseOf(memory: number, target: Target): Person {
     if ('userId' in target) return { memory, userId: target.userId };
+    const { scopePath, tops = this.#topsOf(memory, scopePath) } = target;
+    return tops.length === 0 ? { memory } : { memory, isWithin: reachBelow(scopePath, tops).isWithin };
+  }
+
+  /** The namespaces that the path covers now; none when the memory's tree lacks it. */
+  #topsOf(memory: number, scopePath: string): string[] {
     try {
-      const { isWithin } = reachOf(this.#recordOf(memory)?.scopes?.root, target.scopePath);
-      return { memory, isWithin };
+      return [...reachOf(this.#recordOf(memory)?.scopes?.root, scopePath).tops];
     } catch (error) {
-      if (isUnknownScope(error)) return { memory };
+      if (isUnknownScope(error)) return [];
       throw error;
     }
   }
@@ -334,8 +354,23 @@ export class Erasures {
     const context = { ...contextOf(memory, actor, reason), repeats: this.#repeats || undefined };
     if ('userId' in target)
       return (await this.#shards.call('eraseUser', context, { userId: target.userId })).keyFingerprint;
-    await this.#shards.call('eraseScope', context, { path: target.scopePath });
+    await this.#eraseScope(context, target);
     return '';
+  }
+
+  async #eraseScope(context: MemoryContext, { scopePath: path, tops }: ScopeTarget): Promise<void> {
+    try {
+      const input = tops === undefined || tops.length === 0 ? { path } : { path, tops };
+      await this.#shards.call('eraseScope', context, input);
+    } catch (error) {
+      if (!isUnknownScope(error) || tops !== undefined || plainPath(path) === '') throw error;
+      const { memory } = context;
+      this.#log.warn(
+        { memory },
+        'the scope tree no longer has the scope of an erasure: what lies at its path is erased',
+      );
+      await this.#shards.call('eraseScope', context, { path, tops: [plainPath(path)] });
+    }
   }
 
   /** True when nothing is left to redact; false after a number of rounds, or when the server stops. */
