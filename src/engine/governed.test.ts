@@ -280,6 +280,25 @@ test('a grain is gone from every read as soon as its time ends, and its space is
   assert.deepEqual([after.namespaces.length, after.lastEnforcedMs], [1, shard.nowMs]);
 });
 
+test('enforcing the retention of one namespace does not count as an enforcement of the memory', async (t) => {
+  const shard = await opened(t);
+  await shard.policy({ overrides: { 'retention.default_ttl_days': 1 } });
+  for (const namespace of ['acme', 'other']) await shard.add({ object: `tea of ${namespace}`, namespace });
+  shard.nowMs += 2 * DAY_MS;
+  const status = () => shard.engine.write('retentionStatus', context, {});
+  const enforce = (namespace?: string) => shard.engine.write('enforceRetention', context, { dryRun: false, namespace });
+  assert.equal((await enforce('acme')).forgotten, 1);
+  const { namespaces, lastEnforcedMs } = await status();
+  assert.deepEqual(
+    [namespaces.map(({ namespace, expired }) => [namespace, expired]), lastEnforcedMs],
+    [[['other', 1]], undefined],
+  );
+  const { entries } = await shard.engine.write('auditPage', context, { filter: {}, limit: 50, order: 'asc' });
+  assert.equal(entries.filter(({ eventType }) => eventType === 'retention.enforced').length, 1);
+  assert.equal((await enforce()).forgotten, 1);
+  assert.equal((await status()).lastEnforcedMs, shard.nowMs);
+});
+
 test('the newest grain of a subject and relation that has not outlived the policy takes the numbers', async (t) => {
   const shard = await opened(t);
   await shard.policy({ overrides: { 'retention.by_namespace': { acme: 1 }, 'retention.by_type': { belief: 30 } } });

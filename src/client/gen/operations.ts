@@ -3065,7 +3065,7 @@ export interface Operations {
       readonly nextCursor: string | null;
       /** Days that grains are kept by default; null for ever. */
       readonly defaultTtlDays: number | null;
-      /** Time of the last enforcement in Unix seconds; null before the first. */
+      /** Time of the last enforcement in all namespaces in Unix seconds; null before the first. */
       readonly lastEnforcedAt: Date | null;
       /** Members of the request that were ignored, and other notes. */
       readonly warnings?: readonly string[] | undefined;

@@ -195,12 +195,17 @@ export const dropPlan: MemoryWrite<'dropMemory'> = {
   },
 };
 
-/** Records when retention was last enforced, with its audit entry. */
-export const enforcedPlan: WritePlan<{ readonly key: string; readonly forgotten: number }, Record<never, never>> = {
+/** The audit entry of an enforcement of retention. With a key, its time is recorded as that of the memory's last one. */
+export const enforcedPlan: WritePlan<
+  { readonly key: string | undefined; readonly forgotten: number },
+  Record<never, never>
+> = {
   plan: (group, memory, context, { key, forgotten }) => {
-    const at = Buffer.alloc(6);
-    at.writeUIntBE(group.nowMs, 0, 6);
-    group.setState(key, at);
+    if (key !== undefined) {
+      const at = Buffer.alloc(6);
+      at.writeUIntBE(group.nowMs, 0, 6);
+      group.setState(key, at);
+    }
     const details = { forgotten };
     group.audit(known(memory), { event: 'retention.enforced', actor: context.actor, subject: '', details });
     return {};

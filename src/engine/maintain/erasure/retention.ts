@@ -22,7 +22,7 @@ import { readInSlices } from '../housekeeping/slices.ts';
 import { dueGoals } from './due-goals.ts';
 import { outlivedTurns } from './outlived-turns.ts';
 
-/** State entry with the time of the last enforcement: milliseconds, 6 bytes. */
+/** State entry with the time of the last enforcement in the whole memory: milliseconds, 6 bytes. */
 export function enforcedState(memory: number): string {
   return `enforced/${memory}`;
 }
@@ -131,7 +131,7 @@ export async function enforceRetention(
   if (!dryRun && !isHeld) await dropOutlived({ store, queue }, context, memory, namespace);
   const due = await readInSlices(store, dueGoals(store, memory, namespace));
   const goals = dryRun ? due.length : (await expireGoals(queue, context, due)).moved;
-  if (!dryRun) await recordRun(queue, context, total);
+  if (!dryRun) await recordRun(queue, context, total, namespace === undefined);
   return { ...total, goals, byNamespace };
 }
 
@@ -150,13 +150,21 @@ async function dropOutlived(
     });
 }
 
-async function recordRun(queue: WriteQueue, context: CallContext, { forgotten, held }: Counts): Promise<void> {
+async function recordRun(
+  queue: WriteQueue,
+  context: CallContext,
+  { forgotten, held }: Counts,
+  ofAll: boolean,
+): Promise<void> {
   const { idempotency: _, ...plain } = context;
   const { actor } = context;
   if (held > 0)
     await queue.push('audit', auditPlan, plain, { event: 'retention.held', actor, subject: '', details: { held } });
   if (forgotten > 0 || actor !== 'system')
-    await queue.push('enforced', enforcedPlan, plain, { key: enforcedState(context.memory), forgotten });
+    await queue.push('enforced', enforcedPlan, plain, {
+      key: ofAll ? enforcedState(context.memory) : undefined,
+      forgotten,
+    });
 }
 
 /** Expired grains of one namespace: how many can be removed, and how many belong to restricted users. */

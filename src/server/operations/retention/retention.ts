@@ -52,7 +52,7 @@ export const retentionStatus = defineOperation({
       description: 'Days that grains are kept by default; null for ever.',
     }),
     lastEnforcedAt: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Time of the last enforcement in Unix seconds; null before the first.',
+      description: 'Time of the last enforcement in all namespaces in Unix seconds; null before the first.',
     }),
   }),
   errors: ['VAL-E004'],
