@@ -149,3 +149,16 @@ test('an expired goal that may not be replaced keeps its version, and its state 
   const same = await engine.write('changeGoal', context, { hash: locked, change: { to: 'failed' } });
   assert.deepEqual([same.changed, same.hash, same.fields['goal_state']], [false, locked, 'failed']);
 });
+
+test('a goal that is delegated to its holder stays as it is, in whichever form the name is given', async (t) => {
+  const engine = await opened(t);
+  const hash = await goal(engine, {});
+  const delegate = (to: string, of: string) =>
+    engine.write('changeGoal', context, { hash: of, change: { delegateTo: to.normalize('NFD') } });
+  const [first, again] = await Promise.all([delegate('Zoë', hash), delegate('Zoë', hash)]);
+  assert.deepEqual([first.changed, again.changed, again.hash], [true, false, first.hash]);
+  for (const form of ['NFC', 'NFD']) {
+    const change = { delegateTo: 'Zoë'.normalize(form) };
+    assert.equal((await engine.write('changeGoal', context, { hash, change })).changed, false, form);
+  }
+});

@@ -2,6 +2,7 @@
 // that the queue puts concurrent changes in an order.
 
 import { EngineError } from '../base/errors.ts';
+import { toNfc } from '../base/nfc.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { ChangedGoal, GoalChange, GoalState } from '../calls/goals.ts';
 import { agentsOf } from '../govern/agents/agents.ts';
@@ -81,8 +82,9 @@ function delegated(
   memory: Memory,
   context: CallContext,
   old: Version,
-  { delegateTo, reason }: Delegation,
+  { delegateTo: asked, reason }: Delegation,
 ): Next | undefined {
+  const delegateTo = toNfc(asked);
   const { delegate_to: holder, assigned_agent: assigned } = old.grain.fields;
   const refusal = refuseDeactivatedTarget(memory.governed, delegateTo);
   if (refusal !== undefined) throw refusal;
