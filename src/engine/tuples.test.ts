@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { contextOf, openShard, settingsOf } from '../../test/support/shard.ts';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { EngineError } from './base/errors.ts';
-import { TUPLES_MAX } from './base/limits.ts';
+import { TUPLE_USERSETS_MAX, TUPLES_MAX } from './base/limits.ts';
 import type { Engine } from './engine.ts';
 import { tupleCount, tupleCountState, tuplesState } from './store/tuples.ts';
 
@@ -103,6 +103,28 @@ test('a memory takes as many tuples as the bound, and then refuses', async (t) =
   assert.equal((await grant(engine, 'user:ann', 'viewer', 'namespace:a')).created, false, 'it is there');
   await revoke(engine, 'user:ann', 'viewer', 'namespace:a');
   assert.equal((await grant(engine, 'user:bob', 'viewer', 'namespace:a')).created, true);
+});
+
+test('an object’s relation takes as many usersets as the bound, those of one group included', async (t) => {
+  const engine = await opened(temporaryDirectory(t));
+  t.after(() => engine.close());
+  const { access } = engine.store.memory(1).governed;
+  let committed = TUPLE_USERSETS_MAX - 1;
+  t.mock.method(access, 'usersets', () => committed);
+  const give = (group: string, object = 'namespace:a') => grant(engine, `group:${group}#member`, 'viewer', object);
+  const [first, second, repeat, elsewhere, person] = await Promise.allSettled([
+    give('one'),
+    give('two'),
+    give('one'),
+    give('two', 'namespace:b'),
+    grant(engine, 'user:ann', 'viewer', 'namespace:a'),
+  ]);
+  assert.ok(second.status === 'rejected' && second.reason instanceof EngineError);
+  assert.equal(second.reason.code, 'LIM-E002');
+  for (const one of [first, repeat, elsewhere, person]) assert.equal(one.status, 'fulfilled');
+  committed = TUPLE_USERSETS_MAX;
+  const [, third] = await Promise.all([revoke(engine, 'group:one#member', 'viewer', 'namespace:a'), give('three')]);
+  assert.equal(third.created, true);
 });
 
 test('a group of many members is looked up, not read', async (t) => {

@@ -38,6 +38,8 @@ export class Overlay {
   readonly tuples = new Map<string, Sequence | null>();
   /** The number of tuples after the changes of this group; undefined before the first. */
   tupleCount: number | undefined;
+  /** How many usersets this group adds to a relation of an object, by both. */
+  readonly usersets = new Map<string, number>();
   /** Turns of harnesses after the changes of this group, by their state entries. */
   readonly turns = new Map<string, Turn>();
   /** Conversations of harnesses after the changes of this group, by their state entries. */

@@ -32,7 +32,7 @@ export function planGrant(
   const sequence = keepRule(group, memory, 'tuple', key, sealRule(memory, 'tuple', key, stored));
   group.setState(states.byObject, sequence);
   group.setState(states.bySubject, sequence);
-  counted(group, memory, states.byObject, sequenceOf(sequence));
+  counted(group, memory, tuple, sequenceOf(sequence));
   auditChange(group, memory, context, tuple, 'granted');
   return { created: true, tuple };
 }
@@ -51,7 +51,7 @@ export function planRevoke(
   if (group.peek(memory)?.tuples.get(states.byObject) === undefined) group.removeValues([sequence]);
   group.setState(states.byObject, null);
   group.setState(states.bySubject, null);
-  counted(group, memory, states.byObject, null);
+  counted(group, memory, tuple, null);
   auditChange(group, memory, context, tuple, 'revoked');
   return { existed: true, tuple };
 }
@@ -69,20 +69,39 @@ function countIn(group: Group, memory: Memory): number {
   return group.peek(memory)?.tupleCount ?? tupleCount(group.store.log, memory.number);
 }
 
-function counted(group: Group, memory: Memory, state: string, sequence: Sequence | null): void {
-  const count = countIn(group, memory) + (sequence === null ? -1 : 1);
+function counted(group: Group, memory: Memory, tuple: Tuple, sequence: Sequence | null): void {
+  const change = sequence === null ? -1 : 1;
+  const count = countIn(group, memory) + change;
   const overlay = group.overlay(memory);
-  overlay.tuples.set(state, sequence);
+  overlay.tuples.set(tupleStates(memory, tuple).byObject, sequence);
   overlay.tupleCount = count;
+  if (isUserset(tuple)) {
+    const place = relationOf(tuple);
+    overlay.usersets.set(place, (overlay.usersets.get(place) ?? 0) + change);
+  }
   group.setState(tupleCountState(memory.number), countValue(count));
 }
 
 function refuseMore(group: Group, memory: Memory, tuple: Tuple): void {
   if (countIn(group, memory) >= TUPLES_MAX)
     throw new EngineError('LIM-E002', `a memory has at most ${TUPLES_MAX} access tuples`);
-  const isListed = tuple.relation === 'parent' || tuple.subject.includes('#');
-  if (isListed && memory.governed.access.usersets(tuple.object, tuple.relation) >= TUPLE_USERSETS_MAX)
+  if (isUserset(tuple) && usersetsIn(group, memory, tuple) >= TUPLE_USERSETS_MAX)
     throw new EngineError('LIM-E002', `an object's relation has at most ${TUPLE_USERSETS_MAX} usersets`);
+}
+
+/** True for a tuple whose subject a check of access visits in turn. */
+function isUserset({ subject, relation }: Tuple): boolean {
+  return relation === 'parent' || subject.includes('#');
+}
+
+/** The usersets of the tuple's object and relation, with the changes of this group. */
+function usersetsIn(group: Group, memory: Memory, tuple: Tuple): number {
+  const planned = group.peek(memory)?.usersets.get(relationOf(tuple)) ?? 0;
+  return memory.governed.access.usersets(tuple.object, tuple.relation) + planned;
+}
+
+function relationOf({ object, relation }: Tuple): string {
+  return `${object}#${relation}`;
 }
 
 /**
