@@ -380,6 +380,7 @@ test('many consents are granted at once, and each failure has its reason', async
       [2, 'VAL-E001'],
     ]),
   );
+  assert.match(answer.errors.at(-1).error, /^VAL-E001: a user_id has 1 to \d+ characters, and a purpose 1 to \d+$/);
   const pairs = await http.post(`${M}/consent/grant-bulk`, { consents: [{ user_id: 'u4', purpose: 'mail' }] });
   assert.equal(pairs.total_granted, 1);
   await refused(http.post(`${M}/consent/grant-bulk`, { user_ids: ['u1'] }), 'VAL-E003');

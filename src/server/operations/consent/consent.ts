@@ -221,8 +221,7 @@ export const consentGrantBulk = defineOperation({
         : await context.call('consent', { items: good.map(({ item }) => ({ ...item, granted: true })) });
     const refused = wanted.flatMap(({ userId }, index) => {
       const place = good.findIndex((one) => one.index === index);
-      if (place === -1)
-        return [{ index, userId, code: 'VAL-E001', error: 'VAL-E001: user_id and purpose have 1 to some characters' }];
+      if (place === -1) return [{ index, userId, code: 'VAL-E001', error: `VAL-E001: ${PAIR_FORM}` }];
       const outcome = outcomes[place];
       return outcome !== undefined && 'error' in outcome
         ? [{ index, userId, code: outcome.error.code, error: outcome.error.message }]
@@ -242,6 +241,8 @@ function pairsOf(userIds: readonly string[] | undefined, purpose: string | undef
   if (purpose === undefined) throw missing('purpose');
   return userIds.map((userId) => ({ userId, purpose }));
 }
+
+const PAIR_FORM = `a user_id has 1 to ${USER_ID_CHARS_MAX} characters, and a purpose 1 to ${PURPOSE_CHARS_MAX}`;
 
 function isPair({ userId, purpose }: Static<typeof Pair>): boolean {
   const fits = (text: string, max: number): boolean => text !== '' && text.length <= max;
