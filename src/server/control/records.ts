@@ -390,5 +390,8 @@ export function hasOwnKey<K extends EntityKind>(kind: K, value: Entities[K]): bo
   }
 }
 
+/** Name of the setting that changes when an erasure has ended keys. Copies of the control log have it: they see no erasure. */
+export const KEYS_ENDED = 'erasures.keys_ended';
+
 /** Part of the names of settings that hold a planned erasure. */
 export const ERASURE_MARK = '/erasure/';

@@ -11,7 +11,7 @@ import { randomId } from '../control/ids.ts';
 import { endReplies, eraseKeys } from '../control/keys.ts';
 import type { MemoryRecord } from '../control/memories.ts';
 import { repliesPrefix, settingsPrefix } from '../control/memories.ts';
-import { ERASURE_MARK } from '../control/records.ts';
+import { ERASURE_MARK, KEYS_ENDED } from '../control/records.ts';
 import type { ControlStore } from '../control/store.ts';
 import type { EventHub } from '../events/hub.ts';
 import { isAbout, namesPerson, type Person, withoutName } from '../imports/holds.ts';
@@ -269,10 +269,11 @@ export class Erasures {
 
   /**
    * Removes import jobs about the person or the scope, takes the person out of the file names of others, and revokes and blanks the API keys bound to the person; those
-   * already done are skipped.
+   * already done are skipped. Other nodes drop what they keep of questions before this resolves.
    */
   async #endKeys({ memory: number, target, actor, everywhere = false }: Intent): Promise<void> {
     await this.#control.commit((change) => {
+      change.put('setting', { name: KEYS_ENDED, value: this.#clock.nowMs() });
       const whose = this.#whoseOf(number, target);
       for (const job of [...this.#control.values('importJob')])
         if (isAbout(job, whose)) {

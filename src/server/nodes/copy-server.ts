@@ -19,7 +19,7 @@ import type { Burst, Monitor } from '../monitor/monitor.ts';
 import { monitoredShards } from '../monitor/monitored-shards.ts';
 import { CursorSeal } from '../operations/cursor-seal.ts';
 import { authenticatorOf, limiterOf } from '../start/admission.ts';
-import { startEmbedding } from '../start/embedding.ts';
+import { forgetWithKeys, startEmbedding } from '../start/embedding.ts';
 import { openReaders } from '../start/jobs.ts';
 import { type Listening, type Ports, startListeners } from '../start/listeners.ts';
 import { openModels } from '../start/models.ts';
@@ -70,11 +70,11 @@ async function start(starting: Starting, parts: CopyServerParts): Promise<CopySe
   const listener = await chooseListener(config.singlePort ? 'node' : config.http);
   const cursors = new CursorSeal(await controlKeyOf(starting, store));
   const pool = node.shardsWhile(() => replica.lapsed);
-  const control = new ReplicaView(replica);
-  lifecycle.opened('view of the control log', () => control.close());
+  const control = viewOf(replica, lifecycle);
   const placed = placeMemories(starting, pool, control);
   const models = openModels(starting, { control, router: placed.router });
   const embedding = startEmbedding(starting, { ...placed, pool }, { ...models, shards: store.shards });
+  forgetWithKeys(control, embedding.embedders);
   const { bodies } = openReaders(starting);
   const [keys, refusals] = [new Keys(control, clock), new Refusals()];
   const authenticator = authenticatorOf(starting, keys);
@@ -130,6 +130,12 @@ async function start(starting: Starting, parts: CopyServerParts): Promise<CopySe
     report: () => reportOf({ uses: keys.takeUses(), failed: authenticator.takeFailed(), refused: refusals.take() }),
     close: () => close(listening, lifecycle),
   };
+}
+
+function viewOf(replica: ControlReplica, lifecycle: Lifecycle): ReplicaView {
+  const view = new ReplicaView(replica);
+  lifecycle.opened('view of the control log', () => view.close());
+  return view;
 }
 
 async function close(listening: Listening, lifecycle: Lifecycle): Promise<void> {

@@ -3,6 +3,8 @@ import { defined } from '../../engine/base/defined.ts';
 import type { Router } from '../../shards/router.ts';
 import type { ShardSet } from '../../shards/transport/shard-set.ts';
 import type { MemoryRecord } from '../control/memories.ts';
+import type { ControlReader } from '../control/reading.ts';
+import { KEYS_ENDED } from '../control/records.ts';
 import { VECTOR_BACKENDS } from '../embedding/backends.ts';
 import {
   departureForVectors,
@@ -89,6 +91,19 @@ export function startEmbedding(
       if (placed.memories.hasBackend(backend)) embedders.of(backend);
   };
   return { embedders, followers, indexWaits, queryVectors, vectorsSetup: setup, open };
+}
+
+/** Drops vectors of questions when another node has ended keys, whose words they may have. */
+export function forgetWithKeys(
+  control: Pick<ControlReader, 'watch'>,
+  embedders: Pick<Embedders, 'forgetQueries'>,
+): void {
+  control.watch('setting', (name) => {
+    if (name === KEYS_ENDED) embedders.forgetQueries();
+  });
+  control.watch('memory', (_, value) => {
+    if (value === undefined) embedders.forgetQueries();
+  });
 }
 
 function isSameModel(one: Assignment | undefined, other: Assignment | undefined): boolean {
