@@ -416,6 +416,19 @@ test('retention is reported by namespace and enforced', async () => {
   assert.ok(enforcedAt >= now, String(enforcedAt));
 });
 
+test('a goal that is older than its memory keeps goals is created, and hidden at once', async () => {
+  const M = `/memories/${await newMemory(http, 4, { policies: ['retention_30d'] })}`;
+  const created_at = Math.floor(Date.now() / 1000) - 31 * 86_400;
+  const goal = { description: 'an old goal', created_at };
+  for (const headers of [{ 'idempotency-key': 'old' }, { 'idempotency-key': 'old' }]) {
+    const { status, json } = await http.ask('POST', `${M}/sessions/s1/goals/create`, { json: goal, headers });
+    assert.deepEqual([status, json.description, json.created_at], [201, goal.description, created_at]);
+    assert.match(json.warnings.join(), /older than the policy keeps goals/);
+  }
+  assert.deepEqual((await http.get(`${M}/sessions/s1/goals`)).goals, []);
+  assert.equal((await http.get(`${M}/retention/status`)).namespaces[0].expired, 1);
+});
+
 test('enforced retention counts a thousand namespaces one by one, those with most expired grains', async () => {
   const M = `/memories/${await newMemory(http, 4, { policies: ['retention_30d'] })}`;
   const created_at = Math.floor(Date.now() / 1000) - 31 * 86_400;

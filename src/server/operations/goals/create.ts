@@ -1,15 +1,20 @@
 import { defined } from '../../../engine/base/defined.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
 import { GOAL_PARENTS_MAX } from '../../../engine/base/limits.ts';
-import type { JsonObject } from '../../../shards/protocol.ts';
+import type { GrainView, JsonObject } from '../../../shards/protocol.ts';
+import type { Context } from '../../context.ts';
 import { defineOperation } from '../define.ts';
 import { Fields } from '../grains/fields.ts';
 import { Hash } from '../grains/view.ts';
+import { seconds } from '../seconds.ts';
 import { GoalOutput, goalOutput } from '../sessions/goal-view.ts';
 import { SessionId, sessionIdOf } from '../sessions/schema.ts';
 import { described, Type } from '../type.ts';
 import { GOAL_STATES } from './list.ts';
 
 const PRIORITY_DEFAULT = 'medium';
+const NOT_READABLE =
+  'the goal is stored and cannot be read: it is older than the policy keeps goals, or it was removed meanwhile';
 
 export const createGoal = defineOperation({
   name: 'create_goal',
@@ -107,12 +112,24 @@ export const createGoal = defineOperation({
       sync: false,
       event: 'goal.created',
     });
-    const view = goalOutput(await context.call('get', { hash }));
+    const stored = await ifReadable(context, hash);
+    const asSent = { hash, fields, createdAt: goal.createdAt ?? seconds(context.services.clock.nowMs()) };
+    const told = stored === undefined ? [...warnings, NOT_READABLE] : [...warnings];
     return {
-      ...view,
+      ...goalOutput(stored ?? asSent),
       status: 'created' as const,
       duplicate: duplicate ? (true as const) : undefined,
-      warnings: warnings.length === 0 ? undefined : [...warnings],
+      warnings: told.length === 0 ? undefined : told,
     };
   },
 });
+
+/** Undefined for a goal whose time had ended before it was stored. */
+async function ifReadable(context: Context, hash: string): Promise<GrainView | undefined> {
+  try {
+    return await context.call('get', { hash });
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'MEM-E001') return undefined;
+    throw error;
+  }
+}
