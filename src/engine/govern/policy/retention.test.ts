@@ -25,6 +25,17 @@ test('a grain expires at the earliest time that applies to it', () => {
   assert.equal(namespaceTtlDays('acme/prod/bot', rules), 30);
 });
 
+test('the time to live of a namespace covers it in whichever form the policy names it', () => {
+  const name = (form: string, at = '') => `caf\u00e9${at}`.normalize(form);
+  const { rules } = compose([], { 'retention.by_namespace': { [name('NFD')]: 30, [name('NFD', '/x')]: 5, b: 1 } });
+  assert.deepEqual(
+    [name('NFC'), name('NFC', '/x'), name('NFC', '/y'), 'b'].map((namespace) => namespaceTtlDays(namespace, rules)),
+    [30, 5, 30, 1],
+  );
+  const both = compose([], { 'retention.by_namespace': { [name('NFC')]: 9, [name('NFD')]: 3 } });
+  assert.equal(namespaceTtlDays(name('NFC'), both.rules), 3);
+});
+
 test('without a time to live only its own expires_at ends a grain', () => {
   const { rules } = compose(['gdpr']);
   assert.ok(keepsForever(rules));

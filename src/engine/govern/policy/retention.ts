@@ -1,4 +1,5 @@
 // When a grain expires (service contract 10.1, `retention.*`). Pure: derived from the rules and the grain's own fields.
+import { toNfc } from '../../base/nfc.ts';
 import type { GrainType } from '../../grain/grain.ts';
 import type { Rules } from './rules.ts';
 
@@ -49,13 +50,31 @@ export function isExpired(grain: Expirable, rules: RetentionRules, nowMs: number
 
 /** The shortest time to live, in days, of the namespace or of one above it; undefined: none. */
 export function namespaceTtlDays(namespace: string, rules: RetentionRules): number | undefined {
-  const byNamespace = rules['retention.by_namespace'];
+  const byNamespace = inNfc(rules['retention.by_namespace']);
   let least = own(byNamespace, namespace);
   for (let slash = namespace.lastIndexOf('/'); slash > 0; slash = namespace.lastIndexOf('/', slash - 1)) {
     const days = own(byNamespace, namespace.slice(0, slash));
     if (days !== undefined && (least === undefined || days < least)) least = days;
   }
   return least;
+}
+
+type DaysByName = Readonly<Record<string, number>>;
+
+const FORMED = new WeakMap<DaysByName, DaysByName>();
+
+/** The names in the form of stored namespaces; a sealed policy keeps them as they were sent. */
+function inNfc(named: DaysByName): DaysByName {
+  const known = FORMED.get(named);
+  if (known !== undefined) return known;
+  const least = new Map<string, number>();
+  for (const [name, days] of Object.entries(named)) {
+    const formed = toNfc(name);
+    least.set(formed, Math.min(days, least.get(formed) ?? days));
+  }
+  const formed = Object.fromEntries(least);
+  FORMED.set(named, formed);
+  return formed;
 }
 
 /** The shortest time to live, in days, that an event of some namespace has; undefined: none. */
@@ -83,6 +102,6 @@ export function forgettableFromMs(createdAtMs: number, rules: Pick<Rules, 'delet
   return createdAtMs + (rules['deletion.min_age_days'] ?? 0) * DAY_MS;
 }
 
-function own(map: Readonly<Record<string, number>>, name: string): number | undefined {
+function own(map: DaysByName, name: string): number | undefined {
   return Object.hasOwn(map, name) ? map[name] : undefined;
 }
