@@ -395,11 +395,15 @@ for (const [listener, partitions] of LISTENER_PARTITIONS)
     test('a turn whose person is erased meanwhile keeps nothing', async (t) => {
       const path = await memory();
       const calls = [{ id: 'a', name: 'add', arguments: { subject: 'Ada', relation: 'likes', object: 'oolong' } }];
-      for (const answer of [{ calls: [] }, { calls }]) {
+      for (const [answer, isInThread] of [
+        [{ calls: [] }, true],
+        [{ calls }, true],
+        [{ calls }, false],
+      ] as const) {
         const rest = gate();
         const { model } = await provided(t, [{ answer: { text: ['Oolong', { hold: rest.opened }, '.'], ...answer } }]);
-        const thread = await threadIn(path, { user_id: 'ada' });
-        const client = await opened(path, { messages: user('What is my tea?'), thread_id: thread, ...model });
+        const where = isInThread ? { thread_id: await threadIn(path, { user_id: 'ada' }) } : { user_id: 'ada' };
+        const client = await opened(path, { messages: user('What is my tea?'), ...where, ...model });
         await client.until('the first word', ({ frames }) => textOf(frames) === 'Oolong');
         await http.post(`${path}/forget`, { user_id: 'ada' });
         rest.open();

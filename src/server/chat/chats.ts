@@ -5,6 +5,7 @@ import { CHAT_TURN_MS, CHAT_TURNS_MAX } from '../../engine/base/limits.ts';
 import { STREAM_HEADERS } from '../events/stream.ts';
 import { type HttpRequest, RequestAborted, type ResponseHeaders } from '../http/listener.ts';
 import { SseWriter } from '../http/sse-writer.ts';
+import type { Person } from '../imports/holds.ts';
 import type { Logger } from '../log.ts';
 import type { ChatEvent, OpenedChat } from './event.ts';
 import { Pace } from './pace.ts';
@@ -12,9 +13,12 @@ import { Pace } from './pace.ts';
 interface Running {
   readonly abort: AbortController;
   readonly request: Pick<HttpRequest, 'cut'>;
+  readonly erased: OpenedChat['erased'];
   readonly ended: Promise<void>;
 }
 
+/** Tells of the end of a turn whose model was shown texts that were erased since. */
+export const TEXTS_ERASED = 'texts that the model was shown were erased meanwhile';
 /** Time for streams to end at a shutdown. */
 const END_MS = 2_000;
 /** Longer than any request and its turn. */
@@ -74,7 +78,7 @@ export class Chats {
     }
   }
 
-  #open({ key, release, events }: OpenedChat, request: HttpRequest, headers: ResponseHeaders): void {
+  #open({ key, release, erased, events }: OpenedChat, request: HttpRequest, headers: ResponseHeaders): void {
     this.check(key);
     const abort = new AbortController();
     const stop = (): void => abort.abort(new RequestAborted());
@@ -91,7 +95,7 @@ export class Chats {
       if (key !== undefined) this.#keys.delete(key);
       this.#running.delete(running);
     });
-    const running: Running = { abort, request, ended };
+    const running: Running = { abort, request, erased, ended };
     this.#running.add(running);
   }
 
@@ -126,6 +130,12 @@ export class Chats {
     if (reason instanceof EngineError) return reason;
     this.#log.error({ err: error }, 'internal error in a chat turn');
     return new EngineError('SYS-E001', 'internal error');
+  }
+
+  /** Ends the turns whose models were shown texts of an erased person or scope. */
+  erased(whose: Person): void {
+    for (const { abort, erased } of this.#running)
+      if (erased?.(whose) === true) abort.abort(new EngineError('MEM-E001', TEXTS_ERASED));
   }
 
   /** Ends all turns with an error event. Clients that do not take it are cut off. */

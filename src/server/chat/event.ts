@@ -1,5 +1,6 @@
 // The events of a chat turn, as its client gets them.
 import type { JsonObject } from '../../shards/protocol.ts';
+import type { Person } from '../imports/holds.ts';
 
 export type ChatEvent =
   | { readonly event: 'text'; readonly data: { readonly delta: string } }
@@ -18,5 +19,7 @@ export interface OpenedChat {
   readonly key: string | undefined;
   /** Lets the next turn of the thread begin; absent without a thread. */
   readonly release?: (() => void) | undefined;
+  /** Whether the model was shown texts of a person or a scope that was just erased; then the turn keeps nothing more. */
+  readonly erased?: ((whose: Person) => boolean) | undefined;
   readonly events: (signal: AbortSignal) => AsyncIterable<ChatEvent>;
 }

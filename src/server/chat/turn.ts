@@ -8,14 +8,17 @@ import {
   CHAT_STEPS_MAX,
   MODEL_QUESTION_CHARS_MAX,
 } from '../../engine/base/limits.ts';
+import { toNfc } from '../../engine/base/nfc.ts';
 import type { JsonObject } from '../../shards/protocol.ts';
 import type { Context } from '../context.ts';
+import type { Person } from '../imports/holds.ts';
 import type { LanguageChoice } from '../models/language.ts';
 import { type Persons, personsOf } from '../models/persons.ts';
 import type { FinishReason, ModelMessage, ModelPart, ModelTool } from '../models/request.ts';
 import { BUILTIN_TOOLS } from '../tools/builtin.ts';
 import { grainForModel } from '../tools/grain.ts';
 import { recallFor } from '../tools/recall-for.ts';
+import { TEXTS_ERASED } from './chats.ts';
 import type { ChatEvent } from './event.ts';
 import { keepAnswer, keepRecord, noteTurn } from './kept.ts';
 import { historyOf, type Said, type StoredMessage } from './messages.ts';
@@ -57,6 +60,7 @@ export class Turn {
   #text = '';
   #steps = 0;
   #isNoted = false;
+  #isErased = false;
   #usage: { input_tokens: number; output_tokens: number } | undefined;
 
   constructor(asked: TurnAsked) {
@@ -76,6 +80,7 @@ export class Turn {
       const { system, messages } = await this.#begun();
       const finish = yield* this.#answered(system, messages, signal);
       await this.#pace.step();
+      this.#checkErased();
       yield { event: 'done', data: await this.#done(finish) };
     } catch (error) {
       await this.#note(error instanceof EngineError ? error.code : signal.aborted ? 'gone' : 'SYS-E001').catch(
@@ -86,6 +91,22 @@ export class Turn {
       // A reader that stops, because its client took no more, ends the generator without an error.
       if (!this.#isNoted) await this.#note('gone').catch(() => undefined);
     }
+  }
+
+  /** True for a person or a scope whose texts the model may have been shown: the turn then keeps nothing more. */
+  erased({ memory, userId, isWithin }: Person): boolean {
+    const { context, place } = this.#asked;
+    const persons = [...this.#persons].flatMap((person) => (person === undefined ? [] : [toNfc(person)]));
+    const isAbout =
+      userId === undefined
+        ? isWithin !== undefined && (place.namespace === undefined || isWithin(toNfc(place.namespace)))
+        : persons.includes(toNfc(userId));
+    if (memory === context.memory.number && isAbout) this.#isErased = true;
+    return this.#isErased;
+  }
+
+  #checkErased(): void {
+    if (this.#isErased) throw new EngineError('MEM-E001', TEXTS_ERASED);
   }
 
   async #begun(): Promise<{ readonly system: string; readonly messages: ModelMessage[] }> {
@@ -197,6 +218,7 @@ export class Turn {
       yield { event: 'progress', data: { stage: 'tool', detail: name } };
       signal.throwIfAborted();
       this.#asked.check();
+      this.#checkErased();
       const run = await this.#tools.run(call, wrong);
       this.#calls.push(run);
       const { output, isError, shown, persons = new Set() } = run.result;

@@ -58,7 +58,7 @@ test('streams of events read again when a person or a scope was erased, also whe
   const { erasures, end } = deployment(new MemoryLogStore(), { eraseUser: refuse('STO-E002') });
   const told: number[] = [];
   const release = async () => () => undefined;
-  erasures.attach({ hold: release }, { reread: (memory) => void told.push(memory) });
+  erasures.attach({ hold: release }, { reread: (memory) => void told.push(memory) }, { erased: () => undefined });
   await erasures.user(MEMORY, 'ann', BY, async () => PROOF);
   assert.deepEqual(told, [7]);
   await erasures.scope(MEMORY, 'acme', BY, async () => ({ path: 'acme', timestamp: 5, proofs: [] }));
@@ -171,7 +171,7 @@ test('an interrupted erasure of a scope covers what lay in it, also after the tr
       held.push(['acme', 'acme/prod', 'gamma'].map((namespace) => isWithin?.(namespace)));
       return () => undefined;
     };
-    second.erasures.attach({ hold: hold as never }, { reread: () => undefined });
+    second.erasures.attach({ hold: hold as never }, { reread: () => undefined }, { erased: () => undefined });
     await second.erasures.start();
     await second.erasures.settled();
     assert.deepEqual([inputs, second.erasures.pending], [[{ path: scopePath, tops }], 0]);

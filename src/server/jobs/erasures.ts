@@ -7,6 +7,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { ERASURE_RETRY_MS, REDACTION_ROUNDS_AWAITED } from '../../engine/base/limits.ts';
 import { isUnknownScope, plainPath, reachBelow, reachOf } from '../../engine/govern/scope-tree.ts';
 import type { ErasureProof, JsonValue, Output } from '../../shards/protocol.ts';
+import type { Chats } from '../chat/chats.ts';
 import { randomId } from '../control/ids.ts';
 import { endReplies, eraseKeys } from '../control/keys.ts';
 import type { MemoryRecord } from '../control/memories.ts';
@@ -55,6 +56,7 @@ export class Erasures {
   readonly #repeats: boolean;
   #imports: Pick<ImportJobs, 'hold'> | undefined;
   #events: Pick<EventHub, 'reread'> | undefined;
+  #chats: Pick<Chats, 'erased'> | undefined;
   readonly #running = new Set<Promise<void>>();
   readonly #ending = new AbortController();
 
@@ -75,11 +77,12 @@ export class Erasures {
 
   /**
    * Import jobs about an erased person store nothing meanwhile, and are removed with it. Streams and webhooks send nothing that
-   * they read before an erasure.
+   * they read before an erasure, and no chat turn goes on from erased texts.
    */
-  attach(imports: Pick<ImportJobs, 'hold'>, events: Pick<EventHub, 'reread'>): void {
+  attach(imports: Pick<ImportJobs, 'hold'>, events: Pick<EventHub, 'reread'>, chats: Pick<Chats, 'erased'>): void {
     this.#imports = imports;
     this.#events = events;
+    this.#chats = chats;
   }
 
   /** Whether an erasure in the memory is unfinished. */
@@ -272,6 +275,7 @@ export class Erasures {
    * already done are skipped. Other nodes drop what they keep of questions before this resolves.
    */
   async #endKeys({ memory: number, target, actor, everywhere = false }: Intent): Promise<void> {
+    this.#chats?.erased(this.#whoseOf(number, target));
     await this.#control.commit((change) => {
       change.put('setting', { name: KEYS_ENDED, value: this.#clock.nowMs() });
       const whose = this.#whoseOf(number, target);

@@ -27,13 +27,12 @@ export async function startImports(
   services: Services,
   { erasures, documents }: { readonly erasures: Erasures; readonly documents: Services['documents'] },
 ): Promise<void> {
-  const { imports, events, deliveries } = services;
-  erasures.attach(imports, {
-    reread: (memory) => {
-      events.reread(memory);
-      deliveries.reread(memory);
-    },
-  });
+  const { imports, events, deliveries, chats } = services;
+  const reread = (memory: number): void => {
+    events.reread(memory);
+    deliveries.reread(memory);
+  };
+  erasures.attach(imports, { reread }, chats);
   lifecycle.opened('import jobs', () => services.imports.close());
   if (deps.repeats !== true) await services.imports.start((run) => inJob().runJob({ ...run, services, documents }));
 }

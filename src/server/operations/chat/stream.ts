@@ -175,7 +175,7 @@ async function openedTurn(
     maxTokens: input.maxTokens,
     check: () => checkCaller(context),
   });
-  return { key: idempotency?.key, events: (signal) => turn.events(signal) };
+  return { key: idempotency?.key, erased: (whose) => turn.erased(whose), events: (signal) => turn.events(signal) };
 }
 
 /** A thread that was made in a namespace of its own stays in it; one in the default namespace may look everywhere. */
