@@ -1,5 +1,5 @@
 // Streams output to a file, which appears once it is complete, or to standard output.
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -23,9 +23,10 @@ export interface Written {
   readonly grains: number | undefined;
 }
 
-/** The file appears under its name once it is complete. */
+/** The file appears under its name once it is complete. A device or a pipe is written to as it is, and stays. */
 export async function intoFile(pieces: AsyncIterable<Piece>, path: string, options: Quiet): Promise<Written> {
-  const partial = `${path}.partial`;
+  const isPlain = isPlainOrAbsent(path);
+  const partial = isPlain ? `${path}.partial` : path;
   const stream = createWriteStream(partial, { mode: 0o600 });
   // Awaited below. Without a listener, an early failure would end the process.
   const end = finished(stream);
@@ -35,13 +36,21 @@ export async function intoFile(pieces: AsyncIterable<Piece>, path: string, optio
     stream.end();
     await end;
     if (written === undefined) throw new Error('the file closed too early');
-    await rename(partial, path);
+    if (isPlain) await rename(partial, path);
     return written;
   } catch (error) {
     stream.destroy();
-    await rm(partial, { force: true });
+    if (isPlain) await rm(partial, { force: true });
     if (error instanceof Failure) throw error;
     throw new Failure('FILE', `cannot write ${path}: ${failureOf(error).text}`);
+  }
+}
+
+function isPlainOrAbsent(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return true;
   }
 }
 
