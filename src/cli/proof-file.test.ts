@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import fs, { readFileSync } from 'node:fs';
+import fs, { existsSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -23,4 +23,25 @@ test('a proof is written whole, however little the system takes at a time', asyn
   const proof = { user_id: 'ada', text: 'a proof of some length' };
   await withProofFile(path, () => Promise.resolve(proof));
   assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), proof);
+});
+
+test('a proof that cannot be written after the erasure is in the message', async (t) => {
+  const path = join(temporaryDirectory(t), 'proof.json');
+  t.mock.method(fs, 'writeSync', () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  });
+  syncBuiltinESMExports();
+  t.after(() => syncBuiltinESMExports());
+  const erase = () => Promise.resolve({ user_id: 'ada', count: 3 });
+  await assert.rejects(withProofFile(path, erase), {
+    code: 'FILE',
+    message: /did what was asked.*proof\.json: ENOSPC.*\{"user_id":"ada","count":3\}$/,
+  });
+  assert.equal(existsSync(path), false);
+  // A refusal of the server stays as it is.
+  const refused = new Error('refused');
+  await assert.rejects(
+    withProofFile(path, () => Promise.reject(refused)),
+    refused,
+  );
 });

@@ -7,27 +7,36 @@ import { Failure } from './failure.ts';
 
 /**
  * Runs `erase` and writes its result to a new file at `path`. Rejects with FILE when the file exists or cannot be
- * created.
+ * created, and when it cannot be written after the erasure: the message then has the proof.
  */
 export async function withProofFile(path: string, erase: () => Promise<JsonObject>): Promise<JsonObject> {
   const file = open(path);
+  let proof: JsonObject | undefined;
   try {
-    const proof = await erase();
+    proof = await erase();
     writeFully(file, Buffer.from(`${JSON.stringify(proof, null, 2)}\n`), 0);
     fsyncSync(file);
     return proof;
   } catch (error) {
     unlinkSync(path);
-    throw error;
+    if (proof === undefined) throw error;
+    throw new Failure(
+      'FILE',
+      `the server did what was asked, but the proof cannot be written to ${path}: ${reasonOf(error)}. Keep this proof: ${JSON.stringify(proof)}`,
+    );
   } finally {
     closeSync(file);
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function open(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    throw new Failure('FILE', `cannot write the proof: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Failure('FILE', `cannot write the proof: ${reasonOf(error)}`);
   }
 }
