@@ -2,7 +2,7 @@
 import { ConnectionError, errorOf, GranaryError, TimeoutError } from './errors.ts';
 import { ROUTES } from './gen/operations.ts';
 import { fromWire, toWire } from './names.ts';
-import { backoffMs, sleep } from './wait.ts';
+import { backoffMs, sleep, timerOf } from './wait.ts';
 
 export interface ClientOptions {
   /** Address of the server, such as `http://127.0.0.1:8080`. */
@@ -249,7 +249,7 @@ async function within<T>(
   outer?.throwIfAborted();
   const inner = new AbortController();
   let isLate = false;
-  const timer = setTimeout(() => {
+  const timer = timerOf(() => {
     isLate = true;
     inner.abort();
   }, timeoutMs);

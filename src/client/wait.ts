@@ -4,6 +4,13 @@ const FIRST_MS = 200;
 const LONGEST_MS = 10_000;
 /** Times of a server are believed up to this. */
 const ASKED_MS_MAX = 60_000;
+/** A timer of a longer time ends at once. 24.8 days. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** As setTimeout; a time beyond its longest one, such as Infinity, ends after that. */
+export function timerOf(done: () => void, ms: number): ReturnType<typeof setTimeout> {
+  return setTimeout(done, Math.min(ms, TIMER_MS_MAX));
+}
 
 /**
  * Milliseconds before try `attempt` (from 1): a random part of a time that doubles, so that clients that failed together do not come back
@@ -23,7 +30,7 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
       signal?.removeEventListener('abort', abort);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = timerOf(done, ms);
     const abort = (): void => {
       clearTimeout(timer);
       reject(signal?.reason);

@@ -83,6 +83,15 @@ test('retries end, wait as long as Retry-After says, and are made only where the
   );
 });
 
+test('a call with a time beyond the longest timer waits for its answer', async (t) => {
+  for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+    const late: Answer = (response, request) => void setTimeout(() => ADDED(response, request), 50);
+    const { memory } = await scripted(t, [late]);
+    const { blobHash } = await memory.operations.add({ grainType: 'event', fields: { content: 'x' } }, { timeoutMs });
+    assert.equal(blobHash, 'a'.repeat(64));
+  }
+});
+
 test('a timeout and an abort end a call, and an abort ends the wait between tries', async (t) => {
   const silent: Answer = () => undefined;
   const timed = await scripted(t, [silent]);
