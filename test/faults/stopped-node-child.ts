@@ -23,6 +23,8 @@ export interface NodeAnswer {
   /** The code of a refusal. */
   readonly code?: string | undefined;
   readonly hash?: string | undefined;
+  /** When the lease was looked at, in nanoseconds of the system's clock that never steps. */
+  readonly at?: string | undefined;
 }
 
 // written by the parent
@@ -65,9 +67,10 @@ async function run(call: NodeCall): Promise<string | undefined> {
 process.on('message', (call: NodeCall) => {
   const isOfShard = call.kind === 'get' || call.kind === 'add';
   const say = (answer: NodeAnswer): void => {
+    const at = String(process.hrtime.bigint());
     // The last moment, as a listener asks it.
     const isLate = isOfShard && answer.code === undefined && lapsed(0) !== undefined;
-    process.send!(isLate ? { id: call.id, code: 'STO-E002' } : answer);
+    process.send!(isLate ? { id: call.id, code: 'STO-E002' } : { ...answer, at });
   };
   run(call).then(
     (hash) => say({ id: call.id, hash }),
