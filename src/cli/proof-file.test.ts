@@ -2,9 +2,18 @@ import assert from 'node:assert/strict';
 import fs, { existsSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
 import { withProofFile } from './proof-file.ts';
+
+/** Other files of the process must not get the functions that a test replaced. */
+function replaced(t: TestContext): void {
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+}
 
 test('a proof is written whole, however little the system takes at a time', async (t) => {
   const path = join(temporaryDirectory(t), 'proof.json');
@@ -18,8 +27,7 @@ test('a proof is written whole, however little the system takes at a time', asyn
       return writeSync(file, bytes, offset, Math.min(10, length ?? bytes.length - offset), at);
     },
   );
-  syncBuiltinESMExports();
-  t.after(() => syncBuiltinESMExports());
+  replaced(t);
   const proof = { user_id: 'ada', text: 'a proof of some length' };
   await withProofFile(path, () => Promise.resolve(proof));
   assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), proof);
@@ -30,8 +38,7 @@ test('a proof that cannot be written after the erasure is in the message', async
   t.mock.method(fs, 'writeSync', () => {
     throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   });
-  syncBuiltinESMExports();
-  t.after(() => syncBuiltinESMExports());
+  replaced(t);
   const erase = () => Promise.resolve({ user_id: 'ada', count: 3 });
   await assert.rejects(withProofFile(path, erase), {
     code: 'FILE',

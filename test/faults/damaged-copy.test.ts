@@ -80,9 +80,10 @@ class Place {
   }
 
   /** Of the record, in the copy. The copy has it a second after it was written. */
-  async damageRecord(sequence: number): Promise<void> {
+  async damageRecord(sequence: number, before?: (frame: Buffer) => Promise<void>): Promise<void> {
     const frame = await this.recordOf(sequence);
     await eventually('the copy has the record', () => readFileSync(this.#dataFile).includes(frame));
+    await before?.(frame);
     this.#damageFrame(frame);
   }
 
@@ -247,12 +248,14 @@ test('a record that the database has damaged too is quarantined, and the copy is
   const first = await place.open();
   const filled = await place.fill(first);
   const damaged = filled.grains[3]!;
-  await place.damageRecord(damaged);
-  const frame = await place.recordOf(damaged);
-  frame[frame.length - 5]! ^= 1;
-  await place.database.ask(
-    (sql) => sql`UPDATE granary_records SET frame = ${frame} WHERE shard = 0 AND sequence = ${damaged}`,
-  );
+  await place.damageRecord(damaged, async (frame) => {
+    // The database first: from a sound one, the copy could be filled again at any moment.
+    const broken = Buffer.from(frame);
+    broken[broken.length - 5]! ^= 1;
+    await place.database.ask(
+      (sql) => sql`UPDATE granary_records SET frame = ${broken} WHERE shard = 0 AND sequence = ${damaged}`,
+    );
+  });
   assert.deepEqual(await unreadable(first, filled.hashes), ['STO-E001']);
   await until(first, () => /so is the log in the database/.test(reasonsOf(first).join('\n')));
   assert.match(reasonsOf(first).join('\n'), new RegExp(`record ${damaged} is quarantined`));
