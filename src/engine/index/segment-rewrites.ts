@@ -16,7 +16,7 @@ export interface RewritesOptions extends RewriteOptions {
   /** False for a file whose live chunks cannot all be read. */
   readonly isUsable: (file: SegmentFile) => boolean;
   /** Keeps the current files open until the returned function is called. */
-  readonly hold: () => () => void;
+  readonly beginRead: () => () => void;
 }
 
 export class SegmentRewrites {
@@ -110,7 +110,7 @@ export class SegmentRewrites {
   #begin(): () => void {
     assert(!this.#running, 'one rewrite runs at a time');
     this.#running = true;
-    const release = this.#options.hold();
+    const release = this.#options.beginRead();
     return () => {
       this.#running = false;
       release();

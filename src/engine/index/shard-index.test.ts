@@ -241,7 +241,7 @@ test('a replaced file stays until its last reader releases it', () => {
   const { shard, log, check } = filled({ files: 3 });
   const files = shard.files();
   const part = shard.memory(1).parts[0]!;
-  const release = shard.hold();
+  const release = shard.beginRead();
   commit(shard, log, finish(shard.compact())!);
   check(shard);
   for (const path of files) assert.ok(existsSync(path));

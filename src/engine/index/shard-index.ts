@@ -84,8 +84,6 @@ export class ShardIndex {
   #publishedSequence: Sequence;
   #version = 0;
   #openChunks = 0;
-  /** For each read in slices, the files that it may still read. */
-  #reads = new Set<Set<SegmentFile>>();
 
   private constructor(options: ShardIndexOptions) {
     this.#segments = SegmentSet.open(options.directory, options.log, options.isCache === true);
@@ -114,7 +112,7 @@ export class ShardIndex {
       isDamaged: (file, memory) => this.#damaged.has(file, memory),
       isUsable: (file) => this.#damaged.isUsable(file),
       onCorrupt: (file, memory, error) => this.#damage(file, memory, error),
-      hold: () => this.hold(),
+      beginRead: () => this.beginRead(),
     });
     this.#view = this.#makeView(options);
   }
@@ -330,7 +328,7 @@ export class ShardIndex {
   /** Checks every live chunk: checksums, seals, order and ranges. Files stay until it is done. */
   *verify(): Sliced<SegmentReport> {
     const { files } = this.#segments;
-    const release = this.hold();
+    const release = this.beginRead();
     try {
       return yield* verifySegments(files, this.#segments, this.#keys);
     } finally {
@@ -338,52 +336,18 @@ export class ShardIndex {
     }
   }
 
-  /** Keeps the current segment files open until the returned function is called, for a read in several slices. */
-  hold(): () => void {
-    const { files } = this.#segments;
-    for (const file of files) file.hold();
-    let held = true;
-    return () => {
-      assert(held, 'a hold is released once');
-      held = false;
-      for (const file of files) file.release();
-    };
-  }
-
-  /**
-   * Begins a read in several slices. Parts that it has taken stay readable until the returned function is called, whatever
-   * merges replace meanwhile.
-   */
+  /** Begins a read in several slices: see `SegmentSet`. */
   beginRead(): () => void {
-    const reads = this.#reads;
-    const kept = new Set<SegmentFile>();
-    reads.add(kept);
-    return () => {
-      reads.delete(kept);
-      for (const file of kept) file.release();
-      kept.clear();
-    };
+    return this.#segments.beginRead();
   }
 
   /** Takes over the reads of the index that this one replaces. */
   takeReads(from: ShardIndex): void {
-    for (const kept of this.#reads) from.#reads.add(kept);
-    this.#reads = from.#reads;
-  }
-
-  /** Keeps the files that are live now for the reads that are running. */
-  #keepForReads(): void {
-    for (const kept of this.#reads)
-      for (const file of this.#segments.files)
-        if (!kept.has(file)) {
-          file.hold();
-          kept.add(file);
-        }
+    this.#segments.takeReads(from.#segments);
   }
 
   /** Puts a change in force, after the transaction with its state. */
   commit(change: SegmentChange): void {
-    this.#keepForReads();
     this.#changes.commit(change);
     this.#damaged.forgetReplaced();
     for (const memory of this.#memories.values()) memory.forgetTails();
@@ -401,7 +365,6 @@ export class ShardIndex {
   /** Closes the files. Unsealed records will be published again from the log. */
   close(): void {
     openHere.delete(this);
-    this.#keepForReads();
     this.#changes.close();
     for (const memory of this.#memories.values()) memory.close();
     this.#memories.clear();

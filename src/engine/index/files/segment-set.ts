@@ -44,6 +44,8 @@ export class SegmentSet {
   #retired: SegmentFile[] = [];
   /** Paths of files of an older build, which are deleted with the next manifest too. */
   #outdated: string[] = [];
+  /** For each read in slices, the replaced files that it may still read. */
+  #reads = new Set<Set<SegmentFile>>();
   /** Problems that were found at open, as text. */
   readonly problems: string[] = [];
 
@@ -131,6 +133,7 @@ export class SegmentSet {
 
   /** Called after the edit's transaction. Files that are no longer live are deleted with their last release. */
   apply(edit: SegmentEdit): void {
+    this.#keepForReads();
     const before = this.#contents;
     this.#contents = this.#after(edit);
     const live = new Set(this.#contents.files);
@@ -140,10 +143,41 @@ export class SegmentSet {
     for (const path of this.#outdated.splice(0)) rmSync(path, { force: true });
   }
 
+  /**
+   * Begins a read in several slices. Files that are live during it stay readable until the returned function is called,
+   * whatever merges replace meanwhile.
+   */
+  beginRead(): () => void {
+    const reads = this.#reads;
+    const kept = new Set<SegmentFile>();
+    reads.add(kept);
+    return () => {
+      reads.delete(kept);
+      for (const file of kept) file.release();
+      kept.clear();
+    };
+  }
+
+  /** Takes over the reads of the set that this one replaces. */
+  takeReads(from: SegmentSet): void {
+    for (const kept of this.#reads) from.#reads.add(kept);
+    this.#reads = from.#reads;
+  }
+
   close(): void {
+    this.#keepForReads();
     for (const file of [...this.files, ...this.#retired]) file.release();
     this.#contents = { ...this.#contents, files: [] };
     this.#retired = [];
+  }
+
+  #keepForReads(): void {
+    for (const kept of this.#reads)
+      for (const file of this.files)
+        if (!kept.has(file)) {
+          file.hold();
+          kept.add(file);
+        }
   }
 
   #after(edit: SegmentEdit): Contents {
