@@ -3,21 +3,24 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { unreadBudget } from '../src/server/byte-budget.ts';
 import { NativeSession } from '../src/server/grpc/native/session.ts';
+import type { NativeStream } from '../src/server/grpc/native/stream.ts';
 
 const program = process.env['H2SPEC'] ?? 'h2spec';
 const ANSWER = Buffer.from('granary');
+const UNREAD = unreadBudget(1);
 
 /** Answers every request once it has ended, as a call does. */
 function native(): Server {
   return createServer({ noDelay: true }, (socket) => {
-    new NativeSession(socket, (stream) =>
+    const accept = (stream: NativeStream): void =>
       stream.serve({
         take: () => undefined,
         finish: () => stream.end({ 'grpc-status': '0', 'grpc-message': 'OK' }, ANSWER),
         closed: () => undefined,
-      }),
-    );
+      });
+    new NativeSession(socket, accept, UNREAD);
   });
 }
 

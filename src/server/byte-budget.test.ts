@@ -4,12 +4,12 @@ import { EngineError } from '../engine/base/errors.ts';
 import { ByteBudget, type Share } from './byte-budget.ts';
 
 /** A budget of 100 bytes with a manual clock. */
-function setUp(spareMs = 0) {
+function setUp(spareMs = 0, first?: 'largest') {
   let nowMs = 0;
   // A mock of a mock would outlast this file.
   mock.reset();
   mock.method(performance, 'now', () => nowMs);
-  const budget = new ByteBudget({ bytesMax: 100, message: 'full', spareMs });
+  const budget = new ByteBudget({ bytesMax: 100, message: 'full', spareMs, first });
   const dropped: string[] = [];
   const share = (name: string): Share => budget.share(() => dropped.push(name));
   const pass = (ms: number): void => {
@@ -43,6 +43,18 @@ test('a holder that is the slowest itself is dropped', () => {
   slow.hold(11);
   assert.deepEqual(dropped, ['slow']);
   assert.equal(budget.heldBytes, 90);
+});
+
+test('of a budget that says so, the largest holders are dropped first', () => {
+  const { budget, dropped, share, pass } = setUp(0, 'largest');
+  share('small').hold(10);
+  pass(1_000);
+  share('large').hold(60);
+  share('middle').hold(20);
+  pass(1_000);
+  share('late').hold(15);
+  assert.deepEqual(dropped, ['large']);
+  assert.equal(budget.heldBytes, 45);
 });
 
 test('requests being processed are not dropped: a newcomer is rejected for lack of room', () => {

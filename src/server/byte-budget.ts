@@ -1,6 +1,6 @@
 // A shared limit on bytes: requests while they arrive and are processed, answers while clients read them. Each holder
-// has a share. When all shares exceed the budget, the slowest holders are dropped until there is some headroom, so
-// clients at a fair pace are not affected.
+// has a share. When all shares exceed the budget, the slowest holders, or the largest, are dropped until there is some
+// headroom, so clients at a fair pace are not affected.
 import { EngineError } from '../engine/base/errors.ts';
 import { ANSWER_SPARED_MS } from '../engine/base/limits.ts';
 
@@ -13,20 +13,24 @@ export interface ByteBudgetOptions {
   readonly message: string;
   /** Holders younger than this are not dropped. */
   readonly spareMs?: number | undefined;
+  /** Which holders are dropped first; default: the slowest. */
+  readonly first?: 'slowest' | 'largest' | undefined;
 }
 
 export class ByteBudget {
   readonly bytesMax: number;
   readonly #message: string;
   readonly #spareMs: number;
+  readonly #first: 'slowest' | 'largest';
   #heldBytes = 0;
   /** Shares that may be dropped. */
   readonly #droppable = new Set<Share>();
 
-  constructor({ bytesMax, message, spareMs = 0 }: ByteBudgetOptions) {
+  constructor({ bytesMax, message, spareMs = 0, first = 'slowest' }: ByteBudgetOptions) {
     this.bytesMax = bytesMax;
     this.#message = message;
     this.#spareMs = spareMs;
+    this.#first = first;
   }
 
   get heldBytes(): number {
@@ -49,10 +53,10 @@ export class ByteBudget {
 
   #relieve(latest: Share): void {
     const nowMs = performance.now();
-    const slowest = [...this.#droppable]
+    const inTurn = [...this.#droppable]
       .filter((share) => nowMs - share.startedMs >= this.#spareMs)
-      .sort((a, b) => a.pace(nowMs) - b.pace(nowMs));
-    for (const share of slowest) {
+      .sort(this.#first === 'slowest' ? (a, b) => a.pace(nowMs) - b.pace(nowMs) : (a, b) => b.bytes - a.bytes);
+    for (const share of inTurn) {
       if (this.#heldBytes <= this.bytesMax * RELIEVED_PART) return;
       share.drop(this.#refusal());
     }
@@ -133,5 +137,14 @@ export function answerBudget(megabytes: number): ByteBudget {
     bytesMax: megabytes * MB,
     message: 'too many bytes of answers wait for their clients: read answers faster',
     spareMs: ANSWER_SPARED_MS,
+  });
+}
+
+/** Budget for what connections could not send, besides answers that have a budget of their own. */
+export function unreadBudget(megabytes: number): ByteBudget {
+  return new ByteBudget({
+    bytesMax: megabytes * MB,
+    message: 'too many bytes wait for their clients: read answers faster',
+    first: 'largest',
   });
 }

@@ -5,6 +5,9 @@ import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { FLAG, FRAME, PREFACE } from '../../src/server/grpc/native/frames.ts';
+import { HpackEncoder } from '../../src/server/grpc/native/hpack/encoder.ts';
+import { h2 } from '../../src/server/grpc/native/testing/raw-connection.ts';
 import { HttpClient } from '../conformance/http-client.ts';
 import { eventually } from '../support/eventually.ts';
 import type { StallReport } from '../support/stall-probe.ts';
@@ -24,6 +27,10 @@ const LIMITS: StallLimits = { mainMs: 250, workersMs: Number.POSITIVE_INFINITY }
 const SILENT_CLIENTS = 300;
 /** The memory of a stream whose client reads nothing: a chunk of events, and the listener's copy of it. */
 const SILENT_CLIENT_BYTES_MAX = MIB;
+
+const UNREAD_CONNECTIONS = 20;
+/** Twice what a gRPC connection may leave unread (`GRPC_UNREAD_BYTES_MAX`), with the objects of its streams. */
+const UNREAD_CONNECTION_BYTES_MAX = 6 * MIB;
 
 const LISTENERS = ['uws', 'node'] as const;
 /** gRPC has one listener, the same beside each of HTTP. */
@@ -53,8 +60,8 @@ for (const listener of LISTENERS)
     });
 
     /** A connection that sends these bytes and reads nothing. */
-    function sent(...pieces: readonly (string | Uint8Array)[]): Socket {
-      const socket = connect(victim.httpPort, '127.0.0.1');
+    function sent(port: number, ...pieces: readonly (string | Uint8Array)[]): Socket {
+      const socket = connect(port, '127.0.0.1');
       socket.on('error', () => undefined);
       socket.pause();
       for (const piece of pieces) socket.write(piece);
@@ -152,7 +159,9 @@ for (const listener of LISTENERS)
     floods('uploads that stall just before their end', async () => {
       const body = Buffer.alloc(MIB, ' ');
       const head = requestHead('POST', 'add', { 'content-length': 16 * MIB });
-      const stalled = Array.from({ length: 100 }, () => sent(head, ...Array.from({ length: 15 }, () => body)));
+      const stalled = Array.from({ length: 100 }, () =>
+        sent(victim.httpPort, head, ...Array.from({ length: 15 }, () => body)),
+      );
       await eventually(
         'all that is read was sent',
         () => stalled.filter((socket) => socket.writableLength === 0).length > 10,
@@ -165,7 +174,9 @@ for (const listener of LISTENERS)
         'content-type': 'multipart/form-data; boundary=x',
         'content-length': 50 * MIB,
       });
-      const stalled = Array.from({ length: 12 }, () => sent(head, ...Array.from({ length: 45 }, () => body)));
+      const stalled = Array.from({ length: 12 }, () =>
+        sent(victim.httpPort, head, ...Array.from({ length: 45 }, () => body)),
+      );
       await eventually('some were sent', () => stalled.filter((socket) => socket.writableLength === 0).length > 3);
     });
 
@@ -173,7 +184,7 @@ for (const listener of LISTENERS)
       const head = requestHead('POST', 'add', { 'transfer-encoding': 'chunked' });
       const chunks = Buffer.alloc(6 * 100_000, '1\r\n \r\n');
       // The event loop reads the received bytes of all connections in one turn.
-      const tiny = Array.from({ length: 8 }, () => sent(head, chunks));
+      const tiny = Array.from({ length: 8 }, () => sent(victim.httpPort, head, chunks));
       for (const socket of tiny) socket.resume();
       await eventually('their connections are closed', () => tiny.every(({ destroyed }) => destroyed));
     });
@@ -188,6 +199,36 @@ for (const listener of LISTENERS)
         await eventually(
           'the server has read what it reads',
           async () => (await http.ask('GET', '/health')).status === 200,
+        );
+      });
+
+      floods('gRPC calls without a key whose refusals are long and that nobody reads', async (t) => {
+        const before = victim.residentBytes();
+        const port = Number(victim.grpc.split(':').at(-1));
+        const head = [':method', 'POST', ':scheme', 'http', ':path', `/${'p'.repeat(1_900)}`, 'te', 'trailers'];
+        const list = [...head, ':authority', 'x', 'content-type', 'application/grpc'];
+        for (let at = 0; at < UNREAD_CONNECTIONS; at += 1) {
+          const encoder = new HpackEncoder();
+          // All but the first name their headers by the table, in some octets.
+          const calls = Array.from({ length: 10_000 }, (_, i) => {
+            encoder.begin();
+            encoder.indexed(list);
+            return h2(FRAME.HEADERS, FLAG.END_HEADERS | FLAG.END_STREAM, 2 * i + 1, encoder.view());
+          });
+          const socket = sent(port, PREFACE, h2(FRAME.SETTINGS, 0, 0), Buffer.concat(calls));
+          await eventually('the system has taken them', () => socket.writableLength === 0 || socket.destroyed);
+        }
+        let resident = -1;
+        await eventually('the server reads no further', () => {
+          const isSame = resident === victim.residentBytes();
+          resident = victim.residentBytes();
+          return isSame;
+        });
+        const grown = resident - before;
+        t.diagnostic(`${Math.round(grown / MIB)} MiB more for ${UNREAD_CONNECTIONS} connections`);
+        assert.ok(
+          grown < UNREAD_CONNECTIONS * UNREAD_CONNECTION_BYTES_MAX,
+          `it grew by ${Math.round(grown / MIB)} MiB`,
         );
       });
 
@@ -217,7 +258,7 @@ for (const listener of LISTENERS)
       // Half of the adds come before, so that the growth is not that of a server that was just started.
       await addInBatches('before');
       const before = victim.residentBytes();
-      for (let at = 0; at < SILENT_CLIENTS; at += 1) sent(requestHead('GET', 'events', {}));
+      for (let at = 0; at < SILENT_CLIENTS; at += 1) sent(victim.httpPort, requestHead('GET', 'events', {}));
       await eventually('all are open', async () => (await openStreams()) === SILENT_CLIENTS);
       await addInBatches('beside');
       const grown = victim.residentBytes() - before;
@@ -228,8 +269,8 @@ for (const listener of LISTENERS)
     floods('callers that request large answers and read nothing', async () => {
       const body = '{"query":"apple","limit":500}';
       for (let at = 0; at < 7; at += 1) {
-        sent(`${requestHead('POST', 'recall', { 'content-length': body.length })}${body}`);
-        sent(requestHead('GET', 'grains?limit=500', {}));
+        sent(victim.httpPort, `${requestHead('POST', 'recall', { 'content-length': body.length })}${body}`);
+        sent(victim.httpPort, requestHead('GET', 'grains?limit=500', {}));
       }
       const on = connectHttp2(`http://${victim.grpc}`, { settings: { initialWindowSize: 1_000 } });
       on.on('error', () => undefined);

@@ -161,6 +161,12 @@ export const GRPC_IDLE_FRAMES_PER_SECOND = 1_000;
 export const GRPC_IDLE_FRAMES_PER_ANSWER_FRAME = 4;
 /** Bytes that a socket has not taken; beyond, answers wait in their streams. */
 export const GRPC_SOCKET_BYTES_MAX = 1_048_576;
+/** The same with the ends of calls, which do not wait; beyond, the connection's further requests are not read. */
+export const GRPC_UNREAD_BYTES_MAX = 2 * GRPC_SOCKET_BYTES_MAX;
+/** Of these ends and short messages, on all connections together; beyond, the connections with most of them are closed. */
+export const GRPC_UNREAD_MB = 64;
+/** What an open gRPC call counts in the memory for requests, besides its headers and the request: more than it takes. */
+export const GRPC_CALL_BYTES = 4_096;
 /** Time for a peer to read why its connection ends. */
 export const GRPC_GOODBYE_MS = 1_000;
 /** Header blocks that a connection recognises when they repeat, and the largest of them. */

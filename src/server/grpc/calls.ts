@@ -1,7 +1,13 @@
 // The calls of a front: finds each one's method, or refuses it, and looks after connections. Listeners pass streams to it.
 import type { EngineError, ErrorCode } from '../../engine/base/errors.ts';
-import { ANSWER_MEMORY_MB, CONNECTIONS_MAX, GRPC_LOOK_MS, REQUEST_MEMORY_MB } from '../../engine/base/limits.ts';
-import { answerBudget, requestBudget } from '../byte-budget.ts';
+import {
+  ANSWER_MEMORY_MB,
+  CONNECTIONS_MAX,
+  GRPC_LOOK_MS,
+  GRPC_UNREAD_MB,
+  REQUEST_MEMORY_MB,
+} from '../../engine/base/limits.ts';
+import { answerBudget, requestBudget, unreadBudget } from '../byte-budget.ts';
 import { Expiry } from '../expiry.ts';
 import { GRPC_STATUS } from '../status.ts';
 import type { CallStream } from './call-stream.ts';
@@ -49,6 +55,7 @@ export class Calls {
       inflation: new Inflation(),
       requests: options.requests ?? requestBudget(REQUEST_MEMORY_MB),
       answers: options.answers ?? answerBudget(ANSWER_MEMORY_MB),
+      unread: options.unread ?? unreadBudget(GRPC_UNREAD_MB),
       looks: 0,
       requestIdOf: options.requestIdOf,
       onError: options.onError,

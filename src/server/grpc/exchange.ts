@@ -2,7 +2,12 @@
 // a call.
 import { steadyMs, systemClock } from '../../engine/base/clock.ts';
 import type { EngineError } from '../../engine/base/errors.ts';
-import { ANSWER_SHARED_BYTES_MIN, GRPC_LOOK_MS, GRPC_PEER_TIMEOUT_MS } from '../../engine/base/limits.ts';
+import {
+  ANSWER_SHARED_BYTES_MIN,
+  GRPC_CALL_BYTES,
+  GRPC_LOOK_MS,
+  GRPC_PEER_TIMEOUT_MS,
+} from '../../engine/base/limits.ts';
 import type { Share } from '../byte-budget.ts';
 import type { Expiring } from '../expiry.ts';
 import { RequestAborted } from '../http/listener.ts';
@@ -39,8 +44,12 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
   /** The look since which the call waits for the peer; undefined while the peer waits for the server. */
   protected waitingSince: number | undefined;
   private readonly tick: number | undefined;
-  /** Budget share of the buffered request; undefined before anything is buffered. */
-  private requestShare: Share | undefined;
+  /** Bytes that count as long as the call is open. */
+  private readonly ownBytes: number;
+  /** Budget share of the call and its buffered request. */
+  private readonly requestShare: Share;
+  /** Budget share of an answered call whose stream is open yet. */
+  private openShare: Share | undefined;
   private answerShare: Share | undefined;
   private hasBegun = false;
   private controller: AbortController | undefined;
@@ -53,6 +62,14 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
     this.waitingSince = shared.looks;
     connection.calls.add(this);
     stream.serve(this);
+    this.ownBytes = GRPC_CALL_BYTES + bytesOf(stream.head);
+    this.requestShare = shared.requests.share((reason) => this.refuse(reason));
+    try {
+      this.hold(0);
+    } catch (caught) {
+      this.failed(caught);
+    }
+    if (this.isOver) return;
     const timeout = stream.head.first('grpc-timeout');
     if (timeout === undefined) return;
     const ms = timeoutMs(timeout);
@@ -139,6 +156,7 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
   closed(): void {
     this.connection.calls.delete(this);
     this.answerShare?.release();
+    this.openShare?.release();
     if (this.isOver) return;
     this.settle();
     this.controller?.abort(new RequestAborted());
@@ -165,15 +183,18 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
 
   /** Counts buffered request bytes. Without room it throws LIM-E001, or ends the call with it. */
   protected hold(bytes: number): void {
-    if (this.requestShare === undefined && bytes === 0) return;
-    this.requestShare ??= this.connection.shared.requests.share((reason) => this.refuse(reason));
-    this.requestShare.hold(bytes);
+    if (!this.isOver) this.requestShare.hold(this.ownBytes + bytes);
+  }
+
+  /** The request is needed no longer. */
+  protected release(): void {
+    this.requestShare.release();
   }
 
   /** The request is complete and is being processed: other senders can no longer displace it. */
   protected holdOn(bytes: number): void {
     this.hold(bytes);
-    this.requestShare?.settle();
+    this.requestShare.settle();
   }
 
   protected inflated({ bytes, isCompressed }: Message, bytesMax: number): Promise<Buffer> {
@@ -201,7 +222,9 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
         return;
       }
     }
-    if (this.settle()) this.stream.end(trailersOfSuccess(headers), message);
+    if (!this.settle()) return;
+    this.stream.end(trailersOfSuccess(headers), message);
+    this.stayOpen();
   }
 
   /** Ends the call with a thrown error; bugs are reported. */
@@ -217,6 +240,19 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
     const given = this.withRequestId(headers);
     if (this.hasBegun) this.stream.end(trailersOfError(refusal, given));
     else refuseCall(this.stream, refusal, given);
+    this.stayOpen();
+  }
+
+  /** Counts an answered call until its stream has closed, for which the peer has to read. */
+  private stayOpen(): void {
+    if (this.stream.isGone) return;
+    this.openShare = this.connection.shared.requests.share(() => this.stream.cancel());
+    try {
+      this.openShare.hold(this.ownBytes);
+    } catch {
+      this.openShare.release();
+      this.stream.cancel();
+    }
   }
 
   private withRequestId(headers: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> {
@@ -228,10 +264,18 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
   private settle(): boolean {
     if (this.isOver) return false;
     this.isOver = true;
-    if (!this.isWorkedOn) this.hold(0);
+    if (!this.isWorkedOn) this.release();
     if (this.tick !== undefined) this.connection.shared.expiry.delete(this, this.tick);
     this.waitingSince = this.connection.shared.looks;
     this.settled();
     return !this.stream.isGone;
   }
+}
+
+/** Bytes of headers that no other call of the connection has. */
+function bytesOf({ identity, list }: CallStream['head']): number {
+  if (identity !== undefined) return 0;
+  let bytes = 0;
+  for (const text of list) bytes += text.length;
+  return bytes;
 }

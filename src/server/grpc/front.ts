@@ -60,6 +60,8 @@ export interface GrpcOptions {
   /** Budgets for requests and answers; default: budgets of the front's own. */
   readonly requests?: ByteBudget | undefined;
   readonly answers?: ByteBudget | undefined;
+  /** Budget for what connections could not send besides; default: one of the front's own. */
+  readonly unread?: ByteBudget | undefined;
   /** Decides by metadata whether a caller may use reflection; throws EngineError to reject it. */
   readonly allowReflection: (call: Pick<GrpcCall, 'only' | 'joined' | 'remoteAddress'>) => void | Promise<void>;
   /** The caller's request id if valid, otherwise a new one; for errors before any handler runs. */

@@ -9,6 +9,8 @@ export interface Shared {
   /** Budgets for requests and long answers, shared with the other listeners. */
   readonly requests: ByteBudget;
   readonly answers: ByteBudget;
+  /** Budget for what connections could not send, other than long answers. */
+  readonly unread: ByteBudget;
   /** Number of looks so far, one every GRPC_LOOK_MS: a clock that is free to read. */
   looks: number;
   readonly requestIdOf: (given: string | undefined) => string;

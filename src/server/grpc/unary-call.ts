@@ -121,6 +121,6 @@ export class UnaryCall extends Exchange implements GrpcCall {
   private ran(): void {
     this.isRunning = false;
     this.bytes = EMPTY;
-    this.hold(0);
+    this.release();
   }
 }

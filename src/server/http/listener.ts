@@ -44,7 +44,10 @@ export interface HttpRequest {
    */
   body(bytesMax: number): Promise<Uint8Array>;
 
-  /** Sends the whole response. Call once, and not with `stream`. No effect once the peer has disconnected. */
+  /**
+   * Sends the whole response. Call once, and not with `stream`. No effect once the peer has disconnected. A 304 may
+   * give the body of the 200, which is sent instead where an answer must have one.
+   */
   respond(status: number, headers: ResponseHeaders, body?: string | Uint8Array): void;
 
   /**

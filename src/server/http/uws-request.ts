@@ -1,7 +1,7 @@
 // One request to the listener on uWebSockets.js, and its answer.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { assert } from '../../engine/base/assert.ts';
-import { BODY_DROPPED_BYTES_MAX, RESPONSE_PIECE_BYTES } from '../../engine/base/limits.ts';
+import { BODY_DROPPED_BYTES_MAX } from '../../engine/base/limits.ts';
 import { http } from '../../engine/base/node-http.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { Body, type Flow } from './body.ts';
@@ -28,6 +28,8 @@ export interface RequestOwner {
   finished(request: UwsRequest): void;
   /** The library may still buffer the end of a response to a slow peer. */
   linger(): void;
+  /** False when too many answers to the peer's address have had no body of late. */
+  mayBeBlind(response: NativeResponse): boolean;
   refusal(status: RefusedStatus): { readonly headers: ResponseHeaders; readonly body: string };
   report(error: unknown): void;
 }
@@ -149,12 +151,23 @@ export class UwsRequest implements HttpRequest, Flow {
   }
 
   private send(status: number, headers: ResponseHeaders, body: string | Uint8Array): void {
-    // uWebSockets.js copies what it cannot send at once, so long bodies are sent as the peer reads them.
-    const long = body.length > RESPONSE_PIECE_BYTES && this.method !== 'HEAD';
-    this.response.cork(() => {
+    const isHead = this.method === 'HEAD';
+    const isBodiless = isHead || status === 204 || status === 304 || body.length === 0;
+    if (!isBodiless || this.server.mayBeBlind(this.response)) this.sendNow(status, headers, body);
+    else if (isHead || (status !== 204 && body.length === 0)) this.cut();
+    else this.sendNow(200, headers, status === 204 ? '\n' : body);
+  }
+
+  private sendNow(status: number, headers: ResponseHeaders, body: string | Uint8Array): void {
+    const { response } = this;
+    response.cork(() => {
       this.begin(status, headers);
-      if (long) this.sendLong(typeof body === 'string' ? Buffer.from(body) : body);
-      else this.sendShort(status, body);
+      // Without arguments: an undefined length would be sent as a number.
+      if (status === 204 || status === 304) this.end(() => response.endWithoutBody());
+      else if (this.method === 'HEAD') this.end(() => response.endWithoutBody(Buffer.byteLength(body)));
+      else if (this.receiving && !this.isSafeToAnswer) this.end(() => response.end(body, true));
+      else if (body.length === 0) this.end(() => response.end());
+      else this.sendBody(body);
     });
   }
 
@@ -283,24 +296,26 @@ export class UwsRequest implements HttpRequest, Flow {
     if (this.server.draining) this.response.writeHeader('connection', 'close');
   }
 
-  private sendShort(status: number, body: string | Uint8Array): void {
-    const { response } = this;
-    // Without arguments: an undefined length would be sent as a number.
-    if (status === 204 || status === 304) response.endWithoutBody();
-    else if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(body));
-    else response.end(body, this.receiving && !this.isSafeToAnswer);
+  private end(send: () => void): void {
+    send();
     this.finish();
   }
 
-  private sendLong(body: Uint8Array): void {
+  /**
+   * Sends the body as the peer reads it: the library would keep what the socket does not take, without a limit. While a part
+   * waits, a further request closes the connection, so that a peer that pipelines and reads nothing is cut off.
+   */
+  private sendBody(body: string | Uint8Array): void {
     const { response } = this;
-    const [, done] = response.tryEnd(body, body.byteLength);
+    const length = Buffer.byteLength(body);
+    const [, done] = response.tryEnd(body, length);
     if (done) {
       this.finish();
       return;
     }
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     response.onWritable((offset) => {
-      const [taken, ended] = response.tryEnd(body.subarray(offset), body.byteLength);
+      const [taken, ended] = response.tryEnd(bytes.subarray(offset), length);
       if (ended) this.finish();
       return taken;
     });

@@ -50,6 +50,8 @@ export const listenUws: Listen = (options, handler) =>
     });
   });
 
+/** Answers without a body to one network; beyond, they get one, or the connection is closed. */
+const BLIND_ANSWERS_PER_SECOND = 100;
 /** How long a drain waits for a slow peer to read the end of a response. */
 const LINGER_MS = 2_000;
 
@@ -78,6 +80,9 @@ class UwsServer implements HttpListener, RequestOwner {
   private inFlight = 0;
   private connections = 0;
   private heldEndMs = Number.NEGATIVE_INFINITY;
+  private blindSinceMs = Number.NEGATIVE_INFINITY;
+  /** In this second, by network. */
+  private readonly blindAnswers = new Map<string, number>();
   private stopListening: (() => void) | undefined;
   private drained: (() => void) | undefined;
   private closed = false;
@@ -148,6 +153,22 @@ class UwsServer implements HttpListener, RequestOwner {
     this.heldEndMs = performance.now();
   }
 
+  /**
+   * The library says of answers with a body alone whether the socket has taken them, and keeps the others without a limit: a
+   * peer that pipelines requests and reads nothing must get few of them.
+   */
+  mayBeBlind(response: NativeResponse): boolean {
+    const nowMs = performance.now();
+    if (nowMs - this.blindSinceMs >= 1_000) {
+      this.blindSinceMs = nowMs;
+      this.blindAnswers.clear();
+    }
+    const peer = networkOf(Buffer.from(response.getRemoteAddress()));
+    const answers = (this.blindAnswers.get(peer) ?? 0) + 1;
+    this.blindAnswers.set(peer, answers);
+    return answers <= BLIND_ANSWERS_PER_SECOND;
+  }
+
   /** Ends the drain when nothing is left. */
   private settle(): void {
     if (this.inFlight > 0) return;
@@ -213,6 +234,12 @@ class UwsServer implements HttpListener, RequestOwner {
       request.refuse(408);
     }
   }
+}
+
+/** The address, or the half of an IPv6 address that names its network. */
+function networkOf(address: Buffer): string {
+  const isMapped = address.length === 4 || address.readUIntBE(6, 6) === 0xffff;
+  return address.toString('latin1', 0, isMapped ? address.length : 8);
 }
 
 const MALFORMED = -2;

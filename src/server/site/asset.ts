@@ -128,9 +128,9 @@ function assetOf(path: string, { body, isChanged }: Placed, brotli: Buffer | und
 /** Answers with the asset, compressed if the caller takes it so, or with 304 if the caller has it. */
 export function respondAsset(request: HttpRequest, asset: Asset, always: ResponseHeaders): void {
   const headers = [...always, ...asset.headers];
-  if (hasEtag(request.header('if-none-match'), asset.etag)) request.respond(304, headers);
-  else if (asset.brotli !== undefined && takesBrotli(request.header('accept-encoding')))
-    request.respond(200, [...headers, ['content-encoding', 'br']], asset.brotli);
+  const brotli = takesBrotli(request.header('accept-encoding')) ? asset.brotli : undefined;
+  if (hasEtag(request.header('if-none-match'), asset.etag)) request.respond(304, headers, asset.body);
+  else if (brotli !== undefined) request.respond(200, [...headers, ['content-encoding', 'br']], brotli);
   else {
     request.respond(200, headers, asset.body);
     if (asset.compression === 'due') compress(asset);

@@ -108,7 +108,12 @@ export class BuiltSite implements Site {
 export function redirect(request: HttpRequest, always: ResponseHeaders, at: string): void {
   const last = request.path.slice(request.path.lastIndexOf('/') + 1);
   const location = last === '' || `/${last}` === at ? `${at.slice(1)}/` : `${last}${at}/`;
-  request.respond(302, [...always, ['location', location], ['cache-control', 'no-cache']]);
+  const headers: ResponseHeaders = [
+    ['location', location],
+    ['cache-control', 'no-cache'],
+    ['content-type', 'text/plain'],
+  ];
+  request.respond(302, [...always, ...headers], `${location}\n`);
 }
 
 function refuse(request: HttpRequest, error: EngineError, headers: ResponseHeaders): void {

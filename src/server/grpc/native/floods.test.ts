@@ -1,19 +1,24 @@
 // Known floods of HTTP/2: each ends its connection with ENHANCE_YOUR_CALM, and the front serves others.
 import assert from 'node:assert/strict';
-import { createServer, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { after, suite, test } from 'node:test';
+import { eventually } from '../../../../test/support/eventually.ts';
 import {
   GRPC_CONNECTION_WINDOW_BYTES,
   GRPC_IDLE_FRAMES_AT_ONCE,
   GRPC_RESETS_AT_ONCE,
   GRPC_SETTINGS_MAX,
   GRPC_SOCKET_BYTES_MAX,
+  GRPC_UNREAD_BYTES_MAX,
+  GRPC_UNREAD_MB,
 } from '../../../engine/base/limits.ts';
+import { unreadBudget } from '../../byte-budget.ts';
 import type { GrpcHandler } from '../front.ts';
 import { ask, closeAll, frame, openSession, startFrontOn, statusOf, toBeClosed } from '../testing/front.ts';
 import { CODE, FLAG, FRAME, SETTING } from './frames.ts';
 import { listenNative } from './front.ts';
 import { NativeSession } from './session.ts';
+import type { NativeStream } from './stream.ts';
 import { blockOf, CALL, callOn, h2, RawConnection, uint32 } from './testing/raw-connection.ts';
 
 const MESSAGE = frame(Buffer.from('x'));
@@ -21,6 +26,13 @@ const startFront = startFrontOn(listenNative);
 
 async function opened(port: number, settings: readonly number[] = []): Promise<RawConnection> {
   return toBeClosed(await RawConnection.open(port, settings));
+}
+
+async function portOf(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  return address.port;
 }
 
 /** Many of the same at once: one after the other would take a turn of the event loop for each. */
@@ -39,6 +51,7 @@ interface Flood {
 
 const never: GrpcHandler = () => new Promise(() => undefined);
 const LARGE = Buffer.alloc(1_000_000);
+const LONG_END = 'x'.repeat(2_000);
 const ROUND = 200;
 /** Rounds of idle frames that no connection survives, however slow the machine. */
 const IDLE_ROUNDS = (40 * GRPC_IDLE_FRAMES_AT_ONCE) / ROUND;
@@ -137,18 +150,15 @@ suite('floods', () => {
     let socket: Socket | undefined;
     const server = createServer((accepted) => {
       socket = accepted;
-      new NativeSession(accepted, (stream) =>
+      const accept = (stream: NativeStream): void =>
         stream.serve({
           take: () => undefined,
           finish: () => stream.end({ 'grpc-status': '0', 'grpc-message': 'OK' }, LARGE),
           closed: () => undefined,
-        }),
-      );
+        });
+      new NativeSession(accepted, accept, unreadBudget(GRPC_UNREAD_MB));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    assert.ok(address !== null && typeof address === 'object');
-    const client = await opened(address.port, [SETTING.INITIAL_WINDOW_SIZE, 2 ** 31 - 1]);
+    const client = await opened(await portOf(server), [SETTING.INITIAL_WINDOW_SIZE, 2 ** 31 - 1]);
     client.pause();
     client.send(h2(FRAME.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)));
     for (let at = 0; at < 50; at++) client.send(callOn(2 * at + 1, CALL, FLAG.END_HEADERS | FLAG.END_STREAM));
@@ -168,6 +178,52 @@ suite('floods', () => {
     );
     assert.equal(bytes, 50 * (LARGE.length + 5));
     server.close();
+  });
+
+  test('ends of calls that nobody reads: the connection is read no further, and all are answered once it reads', async () => {
+    let socket: Socket | undefined;
+    const unread = unreadBudget(GRPC_UNREAD_MB);
+    const server = createServer((accepted) => {
+      socket = accepted;
+      new NativeSession(accepted, (stream) => stream.refuse({ 'grpc-status': '12', 'x-long': LONG_END }), unread);
+    });
+    const client = await opened(await portOf(server));
+    client.pause();
+    // They are more than the buffers of the system take.
+    const calls = 20_000;
+    for (let at = 0; at < calls; at += ROUND)
+      client.send(
+        Buffer.concat(
+          Array.from({ length: ROUND }, (_, i) => callOn(2 * (at + i) + 1, CALL, FLAG.END_HEADERS | FLAG.END_STREAM)),
+        ),
+      );
+    await eventually('much is unread', () => (socket?.writableLength ?? 0) > GRPC_SOCKET_BYTES_MAX);
+    for (let turn = 0; turn < 200; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.ok((socket?.writableLength ?? 0) <= GRPC_UNREAD_BYTES_MAX + 2 * LONG_END.length);
+    }
+    assert.ok(unread.heldBytes >= GRPC_SOCKET_BYTES_MAX, `${unread.heldBytes}`);
+    client.resume();
+    await client.frame(({ type, stream }) => type === FRAME.HEADERS && stream === 2 * calls - 1);
+    assert.equal(client.frames.filter(({ type }) => type === FRAME.HEADERS).length, calls);
+    await eventually('nothing is unread', () => unread.heldBytes === 0);
+    server.close();
+  });
+
+  test('a peer that reads nothing is disconnected when the memory is short', async () => {
+    const unread = unreadBudget(1);
+    const { port } = await startFront(never, { unread });
+    const silent = await opened(port);
+    silent.pause();
+    const path = `/${'p'.repeat(1_900)}`;
+    const list = CALL.map((text, at) => (CALL[at - 1] === ':path' ? path : text));
+    const round = (at: number): Uint8Array =>
+      ofRound(at, (stream) => callOn(stream, list, FLAG.END_HEADERS | FLAG.END_STREAM));
+    await silent.flood(round, 200);
+    silent.resume();
+    await silent.closed;
+    await eventually('nothing of it counts', () => unread.heldBytes === 0);
+    assert.equal(statusOf(await ask(await openSession(port), [MESSAGE], { ':path': '/no/Method' })), 12);
   });
 
   test('requests that are longer than they say give their bytes back to the window of the connection', async () => {

@@ -19,6 +19,7 @@ export class FrameReader {
   private rest: Buffer = NOTHING;
   private isBegun = false;
   private isStopped = false;
+  private isPaused = false;
 
   constructor(take: TakeFrame) {
     this.take = take;
@@ -30,15 +31,32 @@ export class FrameReader {
     this.rest = NOTHING;
   }
 
+  /** Gives no further frames until `resume`, not even of the chunk that it reads. What `push` takes meanwhile is kept. */
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  /** Gives the frames that it kept. Throws as `push` does. */
+  resume(): void {
+    this.isPaused = false;
+    const { rest } = this;
+    this.rest = NOTHING;
+    this.push(rest);
+  }
+
   /**
    * Takes received bytes. Payloads are views of them, or of a copy of a frame that came in pieces. Throws ConnectionError
    * for another preface and for a frame larger than announced, as soon as its head shows it.
    */
   push(chunk: Buffer): void {
     if (this.isStopped) return;
+    if (this.isPaused) {
+      this.rest = Buffer.concat([this.rest, chunk]);
+      return;
+    }
     let at = this.isBegun ? 0 : this.preface(chunk);
     if (this.rest.length > 0) at = this.completed(chunk, at);
-    while (!this.isStopped && chunk.length - at >= FRAME_HEAD_BYTES) {
+    while (!this.isStopped && !this.isPaused && chunk.length - at >= FRAME_HEAD_BYTES) {
       const end = at + FRAME_HEAD_BYTES + lengthAt(chunk, at);
       if (end > chunk.length) break;
       this.frame(chunk, at, end);

@@ -51,7 +51,7 @@ function listen(server: Server, { host, port }: GrpcOptions): Promise<void> {
 }
 
 function serve(calls: Calls, socket: Socket): void {
-  const session = new NativeSession(socket, (stream) => calls.accept(connection, stream));
+  const session = new NativeSession(socket, (stream) => calls.accept(connection, stream), calls.shared.unread);
   const connection = calls.connected(session);
   socket.on('close', () => calls.disconnected(connection));
 }

@@ -1,6 +1,12 @@
 // Sends the frames of a connection, within the connection's window and as fast as its socket takes them.
 import type { Socket } from 'node:net';
-import { GRPC_CONNECTION_WINDOW_BYTES, GRPC_SOCKET_BYTES_MAX } from '../../../engine/base/limits.ts';
+import { EngineError } from '../../../engine/base/errors.ts';
+import {
+  GRPC_CONNECTION_WINDOW_BYTES,
+  GRPC_SOCKET_BYTES_MAX,
+  GRPC_UNREAD_BYTES_MAX,
+} from '../../../engine/base/limits.ts';
+import type { ByteBudget, Share } from '../../byte-budget.ts';
 import type { HeaderBlock } from '../call-stream.ts';
 import { type Code, FLAG, FRAME, WINDOW_BYTES_DEFAULT, WINDOW_BYTES_MAX } from './frames.ts';
 import { Output } from './output.ts';
@@ -16,16 +22,33 @@ export interface WaitingStream {
   pumpFrame(): boolean;
 }
 
+export interface SenderOptions {
+  readonly limits: PeerLimits;
+  /** Of what connections could not send, other than the data of long answers. */
+  readonly unread: ByteBudget;
+  /** Called when the socket has taken everything. */
+  readonly taken: () => void;
+}
+
 export class Sender {
+  private readonly socket: Socket;
   private readonly output: Output;
   private readonly limits: PeerLimits;
+  private readonly budget: ByteBudget;
+  private readonly taken: () => void;
+  /** Ends of calls and short messages that were written since the socket last took everything. */
+  private endBytes = 0;
+  private share: Share | undefined;
   private readonly replies = new ReplyHeaders();
   private window = WINDOW_BYTES_DEFAULT;
   /** In turns. */
   private readonly waiting = new Set<WaitingStream>();
 
-  constructor(socket: Socket, limits: PeerLimits) {
+  constructor(socket: Socket, { limits, unread, taken }: SenderOptions) {
+    this.socket = socket;
     this.limits = limits;
+    this.budget = unread;
+    this.taken = taken;
     this.output = new Output(socket, (isTaken) => this.flushed(isTaken));
     socket.on('drain', () => this.flushed(true));
   }
@@ -33,6 +56,18 @@ export class Sender {
   /** Bytes of data that may be sent now, on any stream. */
   get sendBytes(): number {
     return this.output.unsentBytes >= GRPC_SOCKET_BYTES_MAX ? 0 : this.window;
+  }
+
+  /** True while the peer has to read before more of its requests are. */
+  get isFull(): boolean {
+    return this.output.unsentBytes >= GRPC_UNREAD_BYTES_MAX;
+  }
+
+  /** The connection has ended. */
+  close(): void {
+    this.endBytes = 0;
+    this.share?.release();
+    this.share = undefined;
   }
 
   /** The peer lets the connection send more. False when the window is too large. */
@@ -89,6 +124,7 @@ export class Sender {
     const { output } = this;
     const bytes = PREFIX_BYTES + message.length;
     this.window -= bytes;
+    this.endBytes += bytes;
     this.limits.earn();
     output.head(FRAME.DATA, 0, id, bytes);
     output.octet(0);
@@ -98,7 +134,9 @@ export class Sender {
 
   /** Headers that end a stream. */
   headers(id: number, headers: HeaderBlock): void {
-    this.output.headers(id, this.replies.block(headers), true);
+    const block = this.replies.block(headers);
+    this.endBytes += block.length;
+    this.output.headers(id, block, true);
   }
 
   reset(id: number, code: Code): void {
@@ -135,9 +173,26 @@ export class Sender {
   }
 
   private flushed(isTaken: boolean): void {
-    if (!isTaken) return;
+    if (!isTaken) {
+      this.count();
+      return;
+    }
+    this.close();
     this.limits.read();
     this.pump();
+    this.taken();
+  }
+
+  /** Counts what the socket has not taken. A peer that reads nothing is disconnected when the memory is short. */
+  private count(): void {
+    const { socket } = this;
+    this.share ??= this.budget.share(() => socket.destroy());
+    try {
+      this.share.hold(Math.min(this.endBytes, socket.writableLength));
+    } catch (caught) {
+      if (!(caught instanceof EngineError)) throw caught;
+      socket.destroy();
+    }
   }
 
   /** Sends what waits for the connection: a frame of each stream in turn. */

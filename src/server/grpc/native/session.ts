@@ -1,6 +1,7 @@
 // One HTTP/2 connection of the server's side (RFC 9113): its streams, its windows and its settings.
 import type { Socket } from 'node:net';
 import { GRPC_CONNECTION_WINDOW_BYTES, GRPC_GOODBYE_MS, GRPC_STREAMS_MAX } from '../../../engine/base/limits.ts';
+import type { ByteBudget } from '../../byte-budget.ts';
 import type { Link } from '../connection.ts';
 import { CLOSED, ClosedStreams } from './closed-streams.ts';
 import { FrameReader } from './frame-reader.ts';
@@ -39,6 +40,8 @@ export class NativeSession implements Link, StreamCarrier {
   private isEnding = false;
   /** Nothing more is read or written. */
   private isOver = false;
+  /** Requests wait in the socket until the peer reads. */
+  private isPaused = false;
 
   private readonly heads = new HeadReader();
   private gathering: HeaderGathering | undefined;
@@ -50,12 +53,12 @@ export class NativeSession implements Link, StreamCarrier {
   private pings = 0;
   private readonly pingsAnswered: (() => void)[] = [];
 
-  /** `accept` gets new streams, and must serve or refuse each at once. */
-  constructor(socket: Socket, accept: (stream: NativeStream) => void) {
+  /** `accept` gets new streams, and must serve or refuse each at once. `unread` counts what the peer has not read. */
+  constructor(socket: Socket, accept: (stream: NativeStream) => void, unread: ByteBudget) {
     this.socket = socket;
     this.accept = accept;
     this.remoteAddress = socket.remoteAddress ?? '';
-    this.sender = new Sender(socket, this.limits);
+    this.sender = new Sender(socket, { limits: this.limits, unread, taken: () => this.resume() });
     socket.on('data', (chunk: Buffer) => this.read(chunk));
     // Every error is followed by `close`, which handles it.
     socket.on('error', () => undefined);
@@ -104,14 +107,32 @@ export class NativeSession implements Link, StreamCarrier {
     this.sender.over(stream);
     if (this.closedStreams.latest !== stream.id) this.closedStreams.note(stream.id, CLOSED.ENDED);
     if (this.isEnding && this.streams.size === 0) this.hangUp();
+    // Ends of calls are under no window: a peer that makes calls and reads nothing would fill the memory with them.
+    else if (this.sender.isFull) this.pause();
+  }
+
+  private pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    this.reader.pause();
+    this.socket.pause();
+  }
+
+  private resume(): void {
+    if (!this.isPaused || this.isOver || this.sender.isFull) return;
+    this.isPaused = false;
+    this.socket.resume();
+    this.read(undefined);
   }
 
   // Called with bytes and frames of the peer.
 
-  private read(chunk: Buffer): void {
+  /** Takes a chunk, or what was kept of one. */
+  private read(chunk: Buffer | undefined): void {
     if (this.isOver) return;
     try {
-      this.reader.push(chunk);
+      if (chunk === undefined) this.reader.resume();
+      else this.reader.push(chunk);
     } catch (caught) {
       if (caught instanceof ConnectionError) this.fail(caught.code);
       else if (caught instanceof HpackError) this.fail(CODE.COMPRESSION_ERROR);
@@ -357,6 +378,7 @@ export class NativeSession implements Link, StreamCarrier {
   /** Sends what is left and closes the connection. */
   private hangUp(): void {
     if (this.isOver) return;
+    this.reader.stop();
     this.sender.flush();
     this.stop();
     this.socket.end();
@@ -368,6 +390,7 @@ export class NativeSession implements Link, StreamCarrier {
     this.isOver = true;
     this.reader.stop();
     for (const stream of [...this.streams.values()]) stream.close();
+    this.sender.close();
   }
 }
 

@@ -2,6 +2,7 @@
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
+  type ClientSessionOptions,
   connect,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
@@ -41,9 +42,9 @@ export function startFrontOn(listen: ListenGrpc): StartFront {
   };
 }
 
-export async function openSession(port: number): Promise<ClientHttp2Session> {
+export async function openSession(port: number, options: ClientSessionOptions = {}): Promise<ClientHttp2Session> {
   // Its own limit would reject answers during large uploads.
-  const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 });
+  const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000, ...options });
   session.on('error', () => undefined);
   toBeClosed({ close: () => session.destroy() });
   await new Promise((resolve) => session.once('connect', resolve));

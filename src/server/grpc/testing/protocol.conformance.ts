@@ -4,10 +4,12 @@ import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import { after, suite, type TestContext } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { eventually } from '../../../../test/support/eventually.ts';
 import { runs } from '../../../../test/support/runs.ts';
 import { steadyMs, systemClock } from '../../../engine/base/clock.ts';
 import { EngineError } from '../../../engine/base/errors.ts';
 import {
+  GRPC_CALL_BYTES,
   GRPC_CONNECTION_AGE_MS,
   GRPC_LOOK_MS,
   GRPC_PEER_TIMEOUT_MS,
@@ -41,6 +43,7 @@ export function protocolConforms(under: ListenerUnderTest): void {
     const plain = (headers: IncomingHttpHeaders | undefined) => Object.fromEntries(Object.entries(headers ?? {}));
 
     const HELLO = Buffer.from('hello');
+    const MIB = 1_048_576;
 
     test('an answer is headers, one message and trailers', async () => {
       const { port } = await startFront(async ({ bytes }) => ({
@@ -379,6 +382,32 @@ export function protocolConforms(under: ListenerUnderTest): void {
       assert.equal(statusOf(answer), GRPC_STATUS.DEADLINE_EXCEEDED);
       assert.equal(messageOf(answer), 'the request did not arrive in time');
       assert.equal(statusOf(await ask(session, [frame(HELLO)])), GRPC_STATUS.OK);
+    });
+
+    test('open calls count in the memory for requests, and the oldest make room', async () => {
+      const requests = requestBudget(1);
+      const { port } = await startFront(echo, { requests });
+      const session = await openSession(port);
+      const streams = Array.from({ length: MIB / GRPC_CALL_BYTES + 20 }, () => openStream(session));
+      const answer = await answerOf(streams[0]!);
+      assert.equal(statusOf(answer), GRPC_STATUS.RESOURCE_EXHAUSTED);
+      assert.ok(requests.heldBytes <= MIB, `${requests.heldBytes}`);
+      assert.equal(statusOf(await ask(session, [frame(HELLO)])), GRPC_STATUS.OK);
+      session.destroy();
+      await eventually('none is open', () => requests.heldBytes === 0);
+    });
+
+    test('answered calls count until their peer has read, and the oldest make room', async () => {
+      const requests = requestBudget(1);
+      const { port } = await startFront(echo, { requests });
+      const session = await openSession(port, { settings: { initialWindowSize: 0 } });
+      const streams = Array.from({ length: MIB / GRPC_CALL_BYTES + 20 }, () => openStream(session));
+      const cut = answerOf(streams[0]!);
+      for (const stream of streams) stream.end(frame(HELLO));
+      assert.equal((await cut).rstCode, 8); // CANCEL
+      assert.ok(requests.heldBytes <= MIB, `${requests.heldBytes}`);
+      session.destroy();
+      await eventually('none is open', () => requests.heldBytes === 0);
     });
 
     test('a peer that does not read its answer is disconnected', async (context) => {

@@ -1,9 +1,24 @@
 // Requirements for every HTTP listener's requests: which arrive, and which are refused.
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { eventually } from '../../../../test/support/eventually.ts';
 import { HEADER_BYTES_MAX } from '../../../engine/base/limits.ts';
 import type { Listen } from '../listener.ts';
 import { echo, serveWith, TEXT, TIMEOUT_MS } from './served.ts';
+
+/** Answers whose heads or bodies the buffers of the system do not take for so many requests. */
+const UNREAD_REQUESTS = 500_000;
+const UNREAD: readonly { what: string; method: string; status: number; body: string }[] = [
+  { what: 'short bodies', method: 'GET', status: 401, body: 'x'.repeat(500) },
+  { what: 'long bodies', method: 'GET', status: 200, body: 'x'.repeat(100_000) },
+  { what: 'HEAD', method: 'HEAD', status: 200, body: 'x'.repeat(500) },
+  { what: 'what the peer has', method: 'GET', status: 304, body: 'x'.repeat(500) },
+  { what: 'no bodies', method: 'OPTIONS', status: 204, body: '' },
+];
+/** Looks at a count that does not grow, until nothing more is expected. */
+const UNREAD_LOOKS = 40;
+/** By the handler of such a test. */
+let answered = 0;
 
 export function requestsConform(name: string, listen: Listen): void {
   const served = serveWith(listen);
@@ -83,6 +98,31 @@ export function requestsConform(name: string, listen: Listen): void {
         },
       ),
     );
+
+    for (const { what, method, status, body } of UNREAD)
+      test(
+        `a peer that pipelines requests and reads nothing is read no further, or cut off: ${what}`,
+        served(
+          (request) => {
+            answered += 1;
+            request.respond(status, TEXT, body);
+          },
+          async ({ open }) => {
+            answered = 0;
+            const client = await open();
+            client.socket.pause();
+            const one = Buffer.from(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
+            client.send(Buffer.alloc(UNREAD_REQUESTS * one.length, one));
+            let [before, looks] = [-1, 0];
+            await eventually('it is read no further', () => {
+              looks = answered === before ? looks + 1 : 0;
+              before = answered;
+              return looks === UNREAD_LOOKS;
+            });
+            assert.ok(answered > 0 && answered < UNREAD_REQUESTS, `${answered} requests were answered`);
+          },
+        ),
+      );
 
     test(
       'HEAD has the length and not the body; 204 and 304 have neither',

@@ -7,6 +7,7 @@ import {
   GRPC_STREAM_WINDOW_BYTES,
   GRPC_STREAMS_MAX,
 } from '../../../../engine/base/limits.ts';
+import { unreadBudget } from '../../../byte-budget.ts';
 import type { ServedCall } from '../../call-stream.ts';
 import { FLAG, FRAME, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, PREFACE, SETTING, WINDOW_BYTES_DEFAULT } from '../frames.ts';
 import { HpackDecoder } from '../hpack/decoder.ts';
@@ -90,6 +91,8 @@ class FakeSocket {
 
   cork(): void {}
   uncork(): void {}
+  pause(): void {}
+  resume(): void {}
 
   end(): void {
     this.writable = false;
@@ -121,7 +124,8 @@ class FuzzedConnection {
 
   async run(): Promise<void> {
     const { random, socket } = this;
-    const session = new NativeSession(socket as unknown as Socket, (stream) => this.accept(stream)); // all that it uses
+    const unread = unreadBudget(1);
+    const session = new NativeSession(socket as unknown as Socket, (stream) => this.accept(stream), unread); // all that it uses
     const chunks: Buffer[] = [PREFACE, h2(FRAME.SETTINGS, 0, 0)];
     const frames = random.between(1, 200);
     for (let at = 0; at < frames && socket.writable; at++) {
@@ -141,6 +145,7 @@ class FuzzedConnection {
     this.check();
     socket.destroy();
     assert.equal(this.open.size, 0, 'every call was closed');
+    assert.equal(unread.heldBytes, 0, 'nothing counts of a connection that has closed');
     this.endedWith = this.peer.goneWith;
   }
 
