@@ -19,6 +19,7 @@ export const LONG: readonly string[] = [
   'src/server/nodes/node-server.test.ts',
   'src/server/subject-requests/report/pdf-reports.test.ts',
   'src/server/subject-requests/report/pdf.test.ts',
+  'src/shards/nodes/link/link.test.ts',
   'src/shards/nodes/ownership.test.ts',
   'test/access/bound-twins.test.ts',
   'test/access/hidden-twins.test.ts',
