@@ -165,7 +165,7 @@ export const GRPC_SOCKET_BYTES_MAX = 1_048_576;
 export const GRPC_UNREAD_BYTES_MAX = 2 * GRPC_SOCKET_BYTES_MAX;
 /** Of these ends and short messages, on all connections together; beyond, the connections with most of them are closed. */
 export const GRPC_UNREAD_MB = 64;
-/** What an open gRPC call counts in the memory for requests, besides its headers and the request: more than it takes. */
+/** An open gRPC call counts so much in the memory for requests, besides its headers and the request. It takes less. */
 export const GRPC_CALL_BYTES = 4_096;
 /** Time for a peer to read why its connection ends. */
 export const GRPC_GOODBYE_MS = 1_000;

@@ -31,7 +31,7 @@ export class FrameReader {
     this.rest = NOTHING;
   }
 
-  /** Gives no further frames until `resume`, not even of the chunk that it reads. What `push` takes meanwhile is kept. */
+  /** Gives no further frames until `resume`, not even of the chunk that it reads. `push` keeps what it takes meanwhile. */
   pause(): void {
     this.isPaused = true;
   }
