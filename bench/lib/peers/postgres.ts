@@ -87,19 +87,21 @@ async function openPostgres(postgres: PostgresModule, port: number): Promise<Pee
     onnotice: () => undefined,
   });
   await sql.unsafe('CREATE EXTENSION IF NOT EXISTS vector');
-  let isMade = false;
+  const make = async (dimensions: number): Promise<void> => {
+    await sql.unsafe(
+      `CREATE TABLE grains (id integer PRIMARY KEY, text text NOT NULL, vector vector(${dimensions}),
+        words tsvector GENERATED ALWAYS AS (to_tsvector('english', text)) STORED)`,
+    );
+    // Vectors of noise-like digits do not compress; without this each is tried.
+    await sql.unsafe('ALTER TABLE grains ALTER COLUMN vector SET STORAGE EXTERNAL');
+    await sql.unsafe('CREATE INDEX ON grains USING gin (words)');
+  };
+  let made: Promise<void> | undefined;
   return {
     async add(rows) {
-      if (!isMade) {
-        isMade = true;
-        await sql.unsafe(
-          `CREATE TABLE grains (id integer PRIMARY KEY, text text NOT NULL, vector vector(${rows[0]?.vector.length ?? 0}),
-            words tsvector GENERATED ALWAYS AS (to_tsvector('english', text)) STORED)`,
-        );
-        // Vectors of noise-like digits do not compress; without this each is tried.
-        await sql.unsafe('ALTER TABLE grains ALTER COLUMN vector SET STORAGE EXTERNAL');
-        await sql.unsafe('CREATE INDEX ON grains USING gin (words)');
-      }
+      // Several calls run at a time.
+      made ??= make(rows[0]?.vector.length ?? 0);
+      await made;
       const copy = await sql`COPY grains (id, text, vector) FROM STDIN`.writable();
       // Texts are words and spaces: nothing to escape.
       copy.end(rows.map(({ id, text, vector }) => `${id}\t${text}\t[${vector.join(',')}]\n`).join(''));
