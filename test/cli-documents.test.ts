@@ -43,8 +43,11 @@ test('a folder is imported by jobs, and again without doubles', async (t) => {
 test('a document that cannot be read fails alone, and a missing file fails at once', async (t) => {
   const folder = folderOf(t);
   writeFileSync(join(folder, 'broken.pdf'), '%PDF-1.7 and no more');
-  const { code, stdout, stderr } = await granary(here('import', folder, '--memory', 'broken'));
+  const errors = join(folder, 'errors.jsonl');
+  const { code, stdout, stderr } = await granary(here('import', folder, '--memory', 'broken', '--errors', errors));
   assert.equal(code, 1);
+  const { file, code: reason } = JSON.parse(readFileSync(errors, 'utf8')) as { file: string; code: string }; // one line
+  assert.deepEqual([file, reason], [join(folder, 'broken.pdf'), 'IMP-E004']);
   assert.match(stdout, /broken\.pdf +failed/);
   assert.match(stdout, /2 of 3 files were imported\./);
   assert.match(stderr, /broken\.pdf: IMP-E004: /);

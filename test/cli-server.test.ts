@@ -209,6 +209,28 @@ test('bad lines are reported, and the others imported; a second import finds dup
   assert.equal(missing.code, 1);
 });
 
+test('--errors has the errors of every file, and is opened before anything is stored', async () => {
+  const paths = ['one', 'other'].map((name) =>
+    file(`${name}.jsonl`, ['not json', { subject: name, relation: 'is', object: 'here' }]),
+  );
+  const errors = join(directory, 'all-errors.jsonl');
+  const ran = await granary(here('import', ...paths, '--memory', 'both', '--errors', errors));
+  assert.equal(ran.code, 1, ran.stderr);
+  const told = readFileSync(errors, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { file: string; line: number; code: string });
+  assert.deepEqual(
+    told.map((one) => [one.file, one.line, one.code]),
+    paths.map((path) => [path, 1, 'VAL-E002']),
+  );
+  const nowhere = join(directory, 'no-folder', 'errors.jsonl');
+  const refused = await granary(here('import', ...paths, '--memory', 'untouched', '--errors', nowhere));
+  assert.match(refused.stderr, /^granary: FILE: --errors: /);
+  const untouched = await granary(here('stats', '-m', 'untouched'));
+  assert.match(untouched.stderr, /^granary: MEM-E003/);
+});
+
 test('one memory per field value, from standard input; exports are complete', async () => {
   const lines = [1, 2, 3, 4].map((n) => ({
     conv: `conv-${n % 2}`,

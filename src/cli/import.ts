@@ -9,6 +9,7 @@ import type { Connection } from './connection.ts';
 import { EXIT } from './exit-codes.ts';
 import { Failure, failureOf, usage } from './failure.ts';
 import type { DocumentOptions } from './import/documents.ts';
+import type { ErrorsFile } from './import/errors-file.ts';
 import { readLines } from './import/lines.ts';
 import type { ImportedGrain, RecordOptions } from './import/record.ts';
 import { ImportReport } from './import/report.ts';
@@ -84,23 +85,38 @@ async function importAll(given: string[], options: ImportOptions): Promise<void>
   if (documents.length > 0) {
     if (options.dryRun === true) throw usage('documents have no --dry-run');
     if (options.memoryFrom !== undefined) throw usage('documents do not name a memory: use --memory');
-    const { importDocuments } = await import('./import/documents.ts');
-    await importDocuments(documents, options);
   }
-  for (const path of others) if (!(await importFile(path, options))) return;
+  const errors = options.errors === undefined ? undefined : await openErrors(options.errors);
+  try {
+    if (documents.length > 0) {
+      const { importDocuments } = await import('./import/documents.ts');
+      await importDocuments(documents, options, errors);
+    }
+    for (const path of others) if (!(await importFile(path, options, errors))) break;
+  } catch (error) {
+    // What ended the import says more than what became of its file of errors.
+    await errors?.close().catch(() => undefined);
+    throw error;
+  }
+  await errors?.close();
+}
+
+async function openErrors(path: string): Promise<ErrorsFile> {
+  const { ErrorsFile } = await import('./import/errors-file.ts');
+  return ErrorsFile.open(path);
 }
 
 /** Resolves false when it was stopped: no further file is wanted. */
-async function importFile(path: string, options: ImportOptions): Promise<boolean> {
+async function importFile(path: string, options: ImportOptions, errors: ErrorsFile | undefined): Promise<boolean> {
   if (path !== '-') {
     if (await isMgFile(path)) {
-      await importMg(path, options);
+      await importMg(path, options, errors);
       return true;
     }
     const { checkLines } = await import('./import/files.ts');
     await checkLines(path);
   }
-  const report = new ImportReport(options.errors);
+  const report = new ImportReport(path, errors);
   let stopped: number | undefined;
   let problem: unknown;
   try {
@@ -108,8 +124,6 @@ async function importFile(path: string, options: ImportOptions): Promise<boolean
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
     ({ problem, line: stopped } = error);
-  } finally {
-    await report.close();
   }
   if (report.errors > 0 || stopped !== undefined) process.exitCode = EXIT.failed;
   report.print({ json: options.json === true, dryRun: options.dryRun === true, stopped });
@@ -231,6 +245,7 @@ async function* grainsOf(
   let sent = 0;
   try {
     for await (const line of readLines(input)) {
+      await report.room();
       report.lines = line.number;
       report.bytes += line.bytes;
       if (line.number < options.fromLine) continue;
@@ -316,7 +331,7 @@ async function isMgFile(path: string): Promise<boolean> {
 }
 
 /** Uploads a .mg file unchanged, which keeps its grains' hashes. */
-async function importMg(path: string, options: ImportOptions): Promise<void> {
+async function importMg(path: string, options: ImportOptions, errors: ErrorsFile | undefined): Promise<void> {
   if (options.memoryFrom !== undefined) throw usage('grains of a .mg file do not name a memory: use --memory');
   for (const flag of ['namespace', 'user', 'tag', 'dryRun'] as const)
     if (options[flag] !== undefined)
@@ -327,7 +342,7 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
     import('./import/memories.ts'),
     import('./import/mg-file.ts'),
   ]);
-  const report = new ImportReport(options.errors);
+  const report = new ImportReport(path, errors);
   const hashes: string[] = [];
   const warnings: string[] = [];
   const upload = async (connection: Connection): Promise<void> => {
@@ -345,28 +360,25 @@ async function importMg(path: string, options: ImportOptions): Promise<void> {
         for (const hash of answer['hashes'] as string[]) hashes.push(hash); // the contract: strings
         for (const error of answer['errors'] as { index: number; code: string; error: string }[])
           report.refused(from + error.index + 1, error.code, error.error);
+        await report.room();
         progress.update(report.added + report.duplicates, share);
       }
     } finally {
       progress.end();
     }
   };
-  try {
-    await withConnection(options, upload, { mayCreate: true, isLong: true });
-  } finally {
-    await report.close();
-  }
+  await withConnection(options, upload, { mayCreate: true, isLong: true });
   if (report.errors > 0) process.exitCode = EXIT.failed;
-  const { added, duplicates, errors } = report;
+  const { added, duplicates, errors: refused } = report;
   if (options.json)
-    return printJson({ added, duplicates, errors, memories: { [memory]: hashes.length }, hashes, warnings });
+    return printJson({ added, duplicates, errors: refused, memories: { [memory]: hashes.length }, hashes, warnings });
   for (const warning of warnings.slice(0, WARNINGS_SHOWN_MAX)) printNote(warning);
   if (warnings.length > WARNINGS_SHOWN_MAX)
     printNote(`and ${counted(warnings.length - WARNINGS_SHOWN_MAX, 'more warning')} (--json shows all)`);
   printPairs([
     ['added', added],
     ['duplicates', duplicates],
-    ['errors', errors],
+    ['errors', refused],
   ]);
   report.printErrors('grain');
 }

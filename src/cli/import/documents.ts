@@ -12,6 +12,7 @@ import { Failure, failureOf } from '../failure.ts';
 import type { ServerOptions } from '../options.ts';
 import { clipped, printable, printJson, printLine, printNote, printTable } from '../output.ts';
 import { Progress } from '../progress.ts';
+import type { ErrorsFile, FileError } from './errors-file.ts';
 import { ImportMemories } from './memories.ts';
 
 /** Files that are sent and followed at a time. */
@@ -38,14 +39,19 @@ interface Outcome {
   readonly error: { readonly code: string; readonly message: string } | undefined;
 }
 
-export async function importDocuments(files: readonly string[], options: DocumentOptions): Promise<void> {
+/** `errors` takes every error of a document and of its chunks. */
+export async function importDocuments(
+  files: readonly string[],
+  options: DocumentOptions,
+  errors: ErrorsFile | undefined,
+): Promise<void> {
   const { withConnection } = await import('../connection.ts');
   const memory = options.memory ?? 'default';
   const outcomes = await withConnection(
     options,
     async (connection) => {
       await new ImportMemories(connection, options.create).ready(memory);
-      return await importEach(connection, files, memory, options);
+      return await importEach(connection, files, { memory, options, errors });
     },
     { mayCreate: true, isLong: true },
   );
@@ -55,11 +61,16 @@ export async function importDocuments(files: readonly string[], options: Documen
   else printOutcomes(outcomes);
 }
 
+interface Target {
+  readonly memory: string;
+  readonly options: DocumentOptions;
+  readonly errors: ErrorsFile | undefined;
+}
+
 async function importEach(
   connection: Connection,
   files: readonly string[],
-  memory: string,
-  options: DocumentOptions,
+  { memory, options, errors }: Target,
 ): Promise<Outcome[]> {
   const progress = new Progress('importing', 'chunks', options.json !== true);
   const shares = new Map<string, { readonly share: number; readonly chunks: number }>();
@@ -80,6 +91,8 @@ async function importEach(
       const file = files[at] ?? '';
       const outcome = await importOne(connection, file, pathOf(memory, options), (job) => update(file, job));
       outcomes[at] = outcome;
+      for (const error of errorsOf(outcome)) errors?.write(error);
+      await errors?.room();
       if (outcome.job !== undefined) update(file, { ...outcome.job, percent: 100 });
     }
   };
@@ -178,6 +191,16 @@ async function followed(
   }
 }
 
+function errorsOf({ file, job, error }: Outcome): FileError[] {
+  const whole = error === undefined ? [] : [{ file, code: error.code, error: withoutCode(error) }];
+  return [...whole, ...refusedOf(job).map(({ index, code, error: why }) => ({ file, chunk: index, code, error: why }))];
+}
+
+/** The chunks that the server refused. */
+function refusedOf(job: JsonObject | undefined) {
+  return (job?.['errors'] ?? []) as { index: number; code: string; error: string }[]; // the contract
+}
+
 function countOf(job: JsonObject | undefined, name: string): number {
   const value = job?.[name];
   return Array.isArray(value) ? value.length : Number(value ?? 0);
@@ -205,8 +228,7 @@ function printOutcomes(outcomes: readonly Outcome[]): void {
   );
   for (const { file, job, error } of outcomes) {
     if (error !== undefined) printNote(`${printable(file)}: ${error.code}: ${printable(withoutCode(error))}`);
-    const refused = (job?.['errors'] ?? []) as { index: number; code: string; error: string }[]; // the contract
-    const [first] = refused;
+    const [first] = refusedOf(job);
     if (first !== undefined)
       printNote(`${printable(file)}: chunk ${first.index} was refused: ${printable(first.error)}`);
     for (const warning of (job?.['warnings'] ?? []) as string[]) printNote(`${printable(file)}: ${printable(warning)}`);

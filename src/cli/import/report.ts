@@ -1,9 +1,6 @@
-// Collects the outcome of an import's lines and prints it for people or programs. Failed lines can be written to a
-// file.
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
-import { Failure, failureOf } from '../failure.ts';
+// Collects the outcome of the lines of one file and prints it for people or programs.
 import { bytes, counted, duration, number, printJson, printLine, printPairs, printTable } from '../output.ts';
+import type { ErrorsFile } from './errors-file.ts';
 
 export interface LineError {
   readonly line: number;
@@ -26,16 +23,14 @@ export class ImportReport {
   readonly #shown: LineError[] = [];
   readonly #byCode = new Map<string, number>();
   readonly #notes = new Map<string, number>();
-  readonly #file: WriteStream | undefined;
-  #fileProblem: Error | undefined;
+  readonly #file: string;
+  readonly #allErrors: ErrorsFile | undefined;
   readonly #startedMs = performance.now();
 
-  /** `errorsPath`: file for every error, as JSON lines. */
-  constructor(errorsPath: string | undefined) {
-    this.#file = errorsPath === undefined ? undefined : createWriteStream(errorsPath, { mode: 0o600 });
-    this.#file?.on('error', (error) => {
-      this.#fileProblem = error;
-    });
+  /** `file`: whose lines they are. `allErrors`: takes every error. */
+  constructor(file: string, allErrors: ErrorsFile | undefined) {
+    this.#file = file;
+    this.#allErrors = allErrors;
   }
 
   took(memory: string, isDuplicate: boolean): void {
@@ -49,7 +44,7 @@ export class ImportReport {
     this.errors += 1;
     this.#byCode.set(code, (this.#byCode.get(code) ?? 0) + 1);
     if (this.#shown.length < SHOWN_MAX) this.#shown.push({ line, code, error });
-    this.#file?.write(`${JSON.stringify({ line, code, error })}\n`);
+    this.#allErrors?.write({ file: this.#file, line, code, error });
   }
 
   noted(kind: string): void {
@@ -58,11 +53,9 @@ export class ImportReport {
     this.#notes.set(kind, (this.#notes.get(kind) ?? 0) + 1);
   }
 
-  async close(): Promise<void> {
-    if (this.#file === undefined) return;
-    this.#file.end();
-    await finished(this.#file).catch(() => undefined);
-    if (this.#fileProblem !== undefined) throw new Failure('FILE', `--errors: ${failureOf(this.#fileProblem).text}`);
+  /** Resolves when more errors may come (ErrorsFile.room). */
+  async room(): Promise<void> {
+    await this.#allErrors?.room();
   }
 
   /** `stopped`: the line to continue from when the import did not finish. */
