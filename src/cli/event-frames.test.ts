@@ -29,3 +29,33 @@ test('frames are read alike however the bytes are cut', async () => {
     { numRuns: runs(50) },
   );
 });
+
+async function* inPieces(piece: Uint8Array, count: number): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('data: "');
+  for (let at = 0; at < count; at++) yield piece;
+  yield Buffer.from('"\n\n');
+}
+
+test('reading a long frame takes time in proportion to its length', async () => {
+  const piece = Buffer.alloc(1_024, 'x');
+  const cpuMs = async (pieces: number): Promise<number> => {
+    const before = process.cpuUsage();
+    let count = 0;
+    for await (const _ of framesOf(inPieces(piece, pieces))) count += 1;
+    assert.equal(count, 1);
+    return process.cpuUsage(before).user / 1_000;
+  };
+  await cpuMs(512);
+  const [short, long] = [await cpuMs(512), await cpuMs(8_192)];
+  assert.ok(long <= 32 * short + 100, `${short} ms, and ${long} ms for sixteen times as much`);
+});
+
+test('a frame that is too long ends the stream', async () => {
+  const piece = Buffer.alloc(1_048_576, 'x');
+  await assert.rejects(
+    async () => {
+      for await (const _ of framesOf(inPieces(piece, 40))) assert.fail('it is no frame');
+    },
+    { code: 'SYS-E001' },
+  );
+});

@@ -242,6 +242,34 @@ test('frames are read across chunks, line ends and characters', () => {
   }
 });
 
+test('reading a long line takes time in proportion to its length', () => {
+  const piece = new TextEncoder().encode('x'.repeat(1_024));
+  const cpuMs = (pieces: number): number => {
+    const reader = new FrameReader();
+    const before = process.cpuUsage();
+    reader.read(new TextEncoder().encode('data: '));
+    for (let at = 0; at < pieces; at++) reader.read(piece);
+    assert.equal(reader.read(new TextEncoder().encode('\n\n')).length, 1);
+    return process.cpuUsage(before).user / 1_000;
+  };
+  cpuMs(256);
+  const [short, long] = [cpuMs(256), cpuMs(2_048)];
+  assert.ok(long <= 16 * short + 100, `${short} ms, and ${long} ms for eight times as much`);
+});
+
+test('a frame that is too long ends the stream, also in many lines', () => {
+  const line = new TextEncoder().encode(`data: ${'x'.repeat(1_048_576)}\n`);
+  const reader = new FrameReader();
+  for (let at = 0; at < 31; at++) reader.read(line);
+  assert.throws(() => reader.read(line), RangeError);
+  // What is finished counts no more.
+  const other = new FrameReader();
+  for (let at = 0; at < 64; at++) {
+    other.read(line);
+    other.read(new TextEncoder().encode('\n'));
+  }
+});
+
 test('tries wait longer each time, never all the same, and no less than the server asked for', () => {
   const at = (random: number) => [1, 2, 3, 10].map((attempt) => backoffMs(attempt, 0, () => random));
   assert.deepEqual(at(0), [100, 200, 400, 5_000]);
