@@ -1,5 +1,6 @@
 // The process's log: one JSON object per line, on stderr (stdout is for the ready line). API keys are removed from it.
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { LOG_WAITING_BYTES_MAX } from '../engine/base/limits.ts';
 
 export type { Logger } from 'pino';
 
@@ -10,7 +11,7 @@ export function withoutKeys(text: string): string {
   return text.replace(KEY_TEXT, (key) => `${key.slice(0, 3)}…`);
 }
 
-/** `stream` is for tests; the default is stderr, written synchronously so that a crash loses nothing. */
+/** `stream` is for tests; the default is stderr. */
 export function makeLog(level: string, stream?: DestinationStream): Logger {
   return pino(
     {
@@ -20,6 +21,17 @@ export function makeLog(level: string, stream?: DestinationStream): Logger {
       hooks: { streamWrite: withoutKeys },
       redact: { paths: ['authorization', '*.authorization', 'apiKey', '*.apiKey', 'rawKey', '*.rawKey'] },
     },
-    stream ?? destination({ dest: 2, sync: true }),
+    stream ?? stderr(),
   );
+}
+
+/**
+ * Written synchronously, so that a crash loses nothing. Lines that cannot be written, as to a full disk, wait for the next one, and
+ * are left out when too many wait.
+ */
+function stderr(): DestinationStream {
+  const stream = destination({ dest: 2, sync: true, maxLength: LOG_WAITING_BYTES_MAX });
+  // Without a listener, the error would be thrown in the code that logs.
+  stream.on('error', () => undefined);
+  return stream;
 }

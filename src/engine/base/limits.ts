@@ -988,6 +988,8 @@ export const DISK_ROOM_BYTES_MIN = 131_072;
 export const LOG_REFUSING_MS = 30_000;
 /** Problems of shards that the server remembers, so that it logs each once. */
 export const HEALTH_LOG_REASONS_MAX = 1_000;
+/** Bytes of log lines that wait while stderr takes none; beyond: further ones are left out. */
+export const LOG_WAITING_BYTES_MAX = 1_048_576;
 /**
  * A log file up to this size is checked page by page when it is opened. A larger file is checked down to its branch
  * pages.
