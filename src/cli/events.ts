@@ -5,7 +5,7 @@ import { type JsonObject, objectOf, objectsOf } from '../engine/grain/api/json-v
 import type { Connection } from './connection.ts';
 import { type EventFrame, framesOf, gapNote } from './event-frames.ts';
 import { eventLine } from './event-line.ts';
-import { INTERRUPTED_EXIT } from './exit-codes.ts';
+import { EXIT, INTERRUPTED_EXIT } from './exit-codes.ts';
 import { Failure } from './failure.ts';
 import type { Asked } from './http-caller.ts';
 import { type ServerOptions, withMemoryOption, withServerOptions } from './options.ts';
@@ -76,6 +76,8 @@ async function follow(connection: Connection, options: EventOptions): Promise<vo
     if (lastId !== undefined) printNote(continueWith(lastId));
     process.exit(INTERRUPTED_EXIT);
   });
+  // As after `| head`: there is nobody for the events that are still to come.
+  process.stdout.once('error', () => process.exit(EXIT.ok));
   for (let isFirst = true; ; isFirst = false) {
     try {
       let isOver = false;

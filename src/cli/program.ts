@@ -69,8 +69,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
 
 /** Runs a command line, without the names of node and the script. Resolves to the exit code; never rejects. */
 export async function runProgram(words: readonly string[]): Promise<number> {
-  hidePasswords(words);
-  // A closed pipe (`| head`) is no error: the command completes its work.
+  hideSecrets(words);
+  // A closed pipe (`| head`) is no error: the command completes its work, also when nobody can read its notes.
+  process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
@@ -118,8 +119,9 @@ Commands connect to the server given by --url or DATA_DIR/server.json. If no ser
 themselves. Errors are one line on stderr (granary: CODE: text); with --json also an object on stdout.
 ${exitCodesText('every command')}`;
 
-/** Takes the command line from the view of other users when it holds the password of a database. */
-function hidePasswords(words: readonly string[]): void {
+/** Takes the command line from the view of other users when it holds a key, or the password of a database. */
+function hideSecrets(words: readonly string[]): void {
+  if (words.some((word) => word === '--api-key' || word.startsWith('--api-key='))) process.title = 'granary';
   for (const [at, word] of words.entries()) {
     const [, joined, rest] = /^(--(?:key-)?store)=(.*)$/s.exec(word) ?? [];
     if (!holdsPassword(rest ?? word)) continue;

@@ -1,0 +1,68 @@
+// The process of a command: what other users of the machine see of it, and output that nobody reads.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { environment } from './support/cli.ts';
+import { eventually } from './support/eventually.ts';
+import { MAIN } from './support/program.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+/** A server of the test's own; resolves to its address. */
+async function answering(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on TCP
+}
+
+function started(t: TestContext, words: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, [MAIN, ...words], { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+test('a key on the command line is hidden from other users', { skip: !existsSync('/proc/self/cmdline') }, async (t) => {
+  let asked = 0;
+  const url = await answering(t, () => {
+    asked += 1;
+  });
+  const key = `gr_${'0'.repeat(64)}`;
+  for (const given of [['--api-key', key], [`--api-key=${key}`]]) {
+    const before = asked;
+    const child = started(t, ['memories', '--url', url, ...given]);
+    await eventually('it asks', () => asked > before);
+    assert.ok(!readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').includes(key), given[0]);
+    child.kill('SIGKILL');
+  }
+});
+
+test('a command completes its work when nobody reads its notes', async (t) => {
+  const child = started(t, ['add', 'ada', 'likes', 'tea', '--data-dir', join(temporaryDirectory(t), 'data')]);
+  child.stderr?.destroy();
+  const [said] = await Promise.all([text(child.stdout!), once(child, 'close')]);
+  assert.match(said, /^[0-9a-f]{64}\n$/);
+  assert.equal(child.exitCode, 0);
+});
+
+test('events --follow ends when nobody reads the events any more', async (t) => {
+  const url = await answering(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    let id = 0;
+    const timer = setInterval(() => response.write(`id: ${++id}\nevent: grain_created\ndata: {"sequence":${id}}\n\n`), 20);
+    response.on('close', () => clearInterval(timer));
+  });
+  const child = started(t, ['events', '--follow', '--json', '--url', url]);
+  await once(child.stdout!, 'data');
+  child.stdout!.destroy();
+  await eventually('it ends', () => child.exitCode !== null || child.signalCode !== null);
+  assert.equal(child.exitCode, 0);
+});
