@@ -58,6 +58,7 @@ test('embedders know neither shards nor server, and the engine knows no embedder
 const MCP_IMPORTS = new Set([
   'src/engine/base/defined.ts',
   'src/engine/base/errors.ts',
+  'src/engine/base/header-text.ts',
   'src/engine/base/nfc.ts',
   'src/engine/base/on-demand.ts',
   'src/engine/base/without-at-end.ts',

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Agent, IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { defined } from '../engine/base/defined.ts';
+import { headerText } from '../engine/base/header-text.ts';
 import { http, https } from '../engine/base/node-http.ts';
 import { parseJson, stringifyJson } from '../engine/grain/api/json.ts';
 import type { JsonObject } from '../engine/grain/api/json-value.ts';
@@ -130,7 +131,7 @@ export class HttpCaller {
           ca: this.#tlsRoots,
           headers: {
             ...headers,
-            ...defined({ authorization, 'x-reason': asked.reason, ...asked.headers }),
+            ...defined({ authorization, 'x-reason': asked.reason && headerText(asked.reason), ...asked.headers }),
           },
         },
         resolve,

@@ -1,6 +1,7 @@
 // One operation, asked over HTTP within the scope of a session.
 import { randomUUID } from 'node:crypto';
 import { defined } from '../engine/base/defined.ts';
+import { headerText } from '../engine/base/header-text.ts';
 import type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 import { ROUTES } from './gen/tools.ts';
 import type { ApiRequest, Scope, Session } from './session.ts';
@@ -54,12 +55,6 @@ function requestOf(
     });
   if (route.body === 'json') return { verb: route.verb, path, json: members, headers };
   return { verb: route.verb, path, query: members as ApiRequest['query'], headers }; // checked by the tool's schema
-}
-
-/** A header's text; percent-encoded if it is more than printable ASCII, or would be taken for encoded text. */
-function headerText(text: string): string {
-  const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !/^utf-8'/i.test(text);
-  return isPlain ? text : `UTF-8''${encodeURIComponent(text)}`;
 }
 
 function objectIn(value: JsonValue | undefined): JsonObject {

@@ -27,7 +27,7 @@ async function scripted(t: TestContext, answers: readonly Answer[]) {
   });
   const { port } = server.address() as AddressInfo; // it listens on TCP
   const client = new Granary({ url: `http://127.0.0.1:${port}/`, apiKey: 'k', timeoutMs: 2_000 });
-  return { memory: client.memory('m'), requests };
+  return { client, memory: client.memory('m'), requests };
 }
 
 const json =
@@ -262,7 +262,7 @@ test('a frame that is too long ends the stream, also in many lines', () => {
   const reader = new FrameReader();
   for (let at = 0; at < 31; at++) reader.read(line);
   assert.throws(() => reader.read(line), RangeError);
-  // What is finished counts no more.
+  // A finished frame counts no more.
   const other = new FrameReader();
   for (let at = 0; at < 64; at++) {
     other.read(line);
@@ -275,6 +275,12 @@ test('tries wait longer each time, never all the same, and no less than the serv
   assert.deepEqual(at(0), [100, 200, 400, 5_000]);
   assert.deepEqual(at(1), [200, 400, 800, 10_000]);
   assert.ok(backoffMs(1, 3_000, () => 0) >= 3_000 && backoffMs(1, 1e12, () => 1) <= 60_200);
+});
+
+test('a name that would be taken for encoded text is encoded', async (t) => {
+  const { client, requests } = await scripted(t, [json(200, { results: [] })]);
+  await client.memory('m', { user: "utf-8'de'zoe" }).recall('x');
+  assert.equal(requests[0]?.['x-user-id'], "UTF-8''utf-8'de'zoe");
 });
 
 test('an address and parts of paths are checked before anything is sent', async (t) => {
