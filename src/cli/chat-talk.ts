@@ -1,5 +1,6 @@
 // One conversation of `granary chat`: sends messages, prints the answers as they arrive, and keeps the thread.
 import { defined } from '../engine/base/defined.ts';
+import { stringifyJson } from '../engine/grain/api/json.ts';
 import { type JsonObject, objectsOf } from '../engine/grain/api/json-value.ts';
 import type { Connection } from './connection.ts';
 import { framesOf } from './event-frames.ts';
@@ -156,6 +157,7 @@ export class ChatTalk {
   }
 }
 
-function noteOf({ name, arguments: given }: JsonObject): string {
-  return clipped(`[${String(name)} ${printable(JSON.stringify(given))}]`, Math.max(40, terminalColumns()));
+/** A call of a tool, on one line. */
+export function noteOf({ name, arguments: given }: JsonObject): string {
+  return clipped(`[${String(name)} ${stringifyJson(given ?? null)}]`, Math.max(40, terminalColumns()));
 }

@@ -157,7 +157,7 @@ async function read(hookId: string, options: ReadOptions): Promise<void> {
   const answer = await exec(options, 'cdc_read', defined({ hook_id: hookId, limit, after }));
   if (options.json) return printJson(answer);
   if (answer['gap'] !== undefined) printNote(gapNote(objectOf(answer['gap'])));
-  for (const event of answer['events'] as readonly JsonValue[]) printLine(JSON.stringify(event)); // the contract: a list
+  for (const event of answer['events'] as readonly JsonValue[]) printJson(event); // the contract: a list
   printNote(`Continue with --after ${text(answer['next'])}.`);
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clipped, fittedText, pairLines, printable, tableText } from './output.ts';
+import { clipped, fittedText, pairLines, printable, printLine, printNote, tableText } from './output.ts';
 
 const HOSTILE = 'a\u001b[2Jb\u202ec\rd';
 
@@ -14,6 +14,20 @@ test('neither field values nor field names can control the terminal', () => {
     ['a?[2Jb?c?d  a?[2Jb?c?d', 'n m         1,234'],
   );
   assert.equal(clipped(`${HOSTILE} and more`, 6), 'a?[2J…');
+});
+
+test('no line and no note can control the terminal, whoever printed it', (t) => {
+  const written: string[] = [];
+  const kept = [process.stdout, process.stderr].map((stream) =>
+    t.mock.method(stream, 'write', (text: string) => written.push(text) > 0),
+  );
+  try {
+    printLine(HOSTILE);
+    printNote(`${HOSTILE}\nsecond line`);
+  } finally {
+    for (const { mock } of kept) mock.restore();
+  }
+  assert.deepEqual(written, ['a?[2Jb?c?d\n', 'a?[2Jb?c?d\nsecond line\n']);
 });
 
 const COLUMNS = [{ title: 'check' }, { title: 'grains', align: 'right' as const }, { title: 'detail' }];

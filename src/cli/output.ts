@@ -7,13 +7,14 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${stringifyJson(value)}\n`);
 }
 
+/** Prints text, which may be that of others: none of it controls the terminal. */
 export function printLine(text = ''): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${printable(text)}\n`);
 }
 
 /** Prints a warning or note to stderr, so that piped output stays clean. */
 export function printNote(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${printable(text)}\n`);
 }
 
 const THIN = {

@@ -80,7 +80,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     await program.parseAsync([...words], { from: 'user' });
     return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
-    return report(error, words.includes('--json'));
+    return await report(error, words.includes('--json'));
   }
 }
 
@@ -153,7 +153,7 @@ function inheritExit(command: Command): void {
   }
 }
 
-function report(error: unknown, asJson: boolean): number {
+async function report(error: unknown, asJson: boolean): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
     // commander has printed the message already.
@@ -162,7 +162,9 @@ function report(error: unknown, asJson: boolean): number {
   }
   const { code, text: whole } = failureOf(error);
   const text = withoutPasswords(whole);
-  process.stderr.write(`granary: ${code}: ${text}\n`);
+  // Loaded on demand: --version does not need it.
+  const { printNote } = await import('./output.ts');
+  printNote(`granary: ${code}: ${text}`);
   if (asJson) tellJson(code, text);
   return exitCodeOf(error);
 }

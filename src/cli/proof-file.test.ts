@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
+import { printable } from './output.ts';
 import { withProofFile } from './proof-file.ts';
 
 /** Other files of the process must not get the functions that a test replaced. */
@@ -50,5 +51,22 @@ test('a proof that cannot be written after the erasure is in the message', async
   await assert.rejects(
     withProofFile(path, () => Promise.reject(refused)),
     refused,
+  );
+});
+
+test('a terminal is shown every character of a proof in a message', async (t) => {
+  const path = join(temporaryDirectory(t), 'proof.json');
+  t.mock.method(fs, 'writeSync', () => {
+    throw new Error('no space');
+  });
+  replaced(t);
+  const proof = { user_id: 'a\u202eb\u009bc\u0007d' };
+  await assert.rejects(
+    withProofFile(path, () => Promise.resolve(proof)),
+    (error: Error) => {
+      const shown = printable(error.message);
+      assert.deepEqual(JSON.parse(shown.slice(shown.indexOf('{'))), proof);
+      return true;
+    },
   );
 });

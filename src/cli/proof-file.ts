@@ -22,11 +22,19 @@ export async function withProofFile(path: string, erase: () => Promise<JsonObjec
     if (proof === undefined) throw error;
     throw new Failure(
       'FILE',
-      `the server did what was asked, but the proof cannot be written to ${path}: ${reasonOf(error)}. Keep this proof: ${JSON.stringify(proof)}`,
+      `the server did what was asked, but the proof cannot be written to ${path}: ${reasonOf(error)}. Keep this proof: ${shownJson(proof)}`,
     );
   } finally {
     closeSync(file);
   }
+}
+
+/** JSON that a terminal is shown whole: what controls one is escaped in it, and means the same. */
+function shownJson(value: JsonObject): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 function reasonOf(error: unknown): string {

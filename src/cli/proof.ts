@@ -172,7 +172,11 @@ async function get(
 ): Promise<void> {
   const { user, out, memory } = options;
   const ask = () => fetchProof(options, memory, user);
-  if (out === undefined || out === '-') return printLine(JSON.stringify(await ask(), null, 2));
+  if (out === undefined || out === '-') {
+    // A signed text is printed as it is.
+    process.stdout.write(`${JSON.stringify(await ask(), null, 2)}\n`);
+    return;
+  }
   const proof = await withProofFile(out, ask);
   if (options.json) return printJson(proof);
   printLine(`The proof is in ${out}.`);
