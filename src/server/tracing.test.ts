@@ -85,3 +85,21 @@ test('a request that is not sampled begins and ends one span, and asks no shard'
   );
   assert.equal(questions(), 0);
 });
+
+test('a request joins the trace of its header, if the header is one of its version', () => {
+  const { tracing, spans } = begun(api.TraceFlags.SAMPLED);
+  const rest = `${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const isJoined = (header: string): boolean => {
+    tracing.begin({ ...REQUEST, header: (name: string) => (name === 'traceparent' ? header : undefined) });
+    return api.trace.getSpanContext(spans.at(-1)?.context ?? assert.fail('a span'))?.traceId === 'a'.repeat(32);
+  };
+  for (const header of [`00-${rest}`, `01-${rest}`, `cc-${rest}-what-comes-later`]) assert.ok(isJoined(header), header);
+  for (const header of [
+    `ff-${rest}`,
+    `00-${rest}-more`,
+    `00-${rest}-`,
+    `01-${rest}.more`,
+    `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`,
+  ])
+    assert.ok(!isJoined(header), header);
+});

@@ -15,7 +15,8 @@ const SERVICE = 'memory.v1.MemoryService';
 const BATCH_SERVICE = 'memory.v1.MemoryBatchService';
 /** Where an SDK registers its providers: the API of version 1 shares them under this symbol. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
-const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+/** Of version 00, or of a later one, which may add members. Version ff is none. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:$|(?<!^00.{53})-)/;
 
 /** A request as a span names it. */
 export interface Traced {
