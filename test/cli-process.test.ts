@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -12,6 +13,8 @@ import { environment } from './support/cli.ts';
 import { eventually } from './support/eventually.ts';
 import { MAIN } from './support/program.ts';
 import { temporaryDirectory } from './support/temporary.ts';
+
+const TLS = join(import.meta.dirname, 'fixtures/tls');
 
 /** A server of the test's own; resolves to its address. */
 async function answering(t: TestContext, listener: RequestListener): Promise<string> {
@@ -24,8 +27,9 @@ async function answering(t: TestContext, listener: RequestListener): Promise<str
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on TCP
 }
 
-function started(t: TestContext, words: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, [MAIN, ...words], { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+function started(t: TestContext, words: readonly string[], more: Readonly<Record<string, string>> = {}): ChildProcess {
+  const env = environment(more);
+  const child = spawn(process.execPath, [MAIN, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.after(() => child.kill('SIGKILL'));
   return child;
 }
@@ -65,4 +69,17 @@ test('events --follow ends when nobody reads the events any more', async (t) => 
   child.stdout!.destroy();
   await eventually('it ends', () => child.exitCode !== null || child.signalCode !== null);
   assert.equal(child.exitCode, 0);
+});
+
+test('certificates that are given are trusted beside those of the system', async (t) => {
+  const file = (name: string): Buffer => readFileSync(join(TLS, name));
+  const own = { cert: file('cert.pem'), key: file('key.pem') };
+  const server = createTlsServer(own, (_, response) => response.end('{"memories":[]}'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`; // it listens on TCP
+  const words = ['memories', '--json', '--url', url, '--tls-ca', join(TLS, 'rsa-cert.pem')];
+  const child = started(t, words, { NODE_EXTRA_CA_CERTS: join(TLS, 'cert.pem') });
+  const [said] = await Promise.all([text(child.stdout!), once(child, 'close')]);
+  assert.equal(said, '{"memories":[],"total":0}\n');
 });

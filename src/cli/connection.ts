@@ -51,7 +51,7 @@ export interface OpenConnection {
 /** A connection that the caller closes. Rejects with Failure or EngineError. */
 export async function openConnection(options: ServerOptions, connect: ConnectOptions = {}): Promise<OpenConnection> {
   // Read the file before a server is opened: an error after that would leave the server open.
-  const tlsRoots = options.tlsCa === undefined ? undefined : readCertificates(options.tlsCa);
+  const tlsRoots = options.tlsCa === undefined ? undefined : await trustedWith(options.tlsCa);
   const place = await placeOf(options, connect, (file) => doubtOf(file, tlsRoots));
   const callers = new Callers(place, tlsRoots);
   return {
@@ -192,9 +192,16 @@ function connectionOf(place: Place, callers: Callers): Connection {
   };
 }
 
-function readCertificates(path: string): Buffer {
+/** The certificates of a file and those of the system: a list that is given to TLS replaces its own. */
+async function trustedWith(path: string): Promise<Buffer> {
+  const given = readCertificates(path);
+  const { getCACertificates } = await import('node:tls');
+  return Buffer.from([...getCACertificates(), given].join('\n'));
+}
+
+function readCertificates(path: string): string {
   try {
-    return readFileSync(path);
+    return readFileSync(path, 'utf8');
   } catch (error) {
     throw new Failure('FILE', `cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
