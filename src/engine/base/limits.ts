@@ -937,8 +937,9 @@ export const MEMORY_NUMBER_MOMENTARY = 0x8000_0000;
 /** Changes of the deployment (memories, keys) in one transaction, and waiting changes; beyond: LIM-E001. */
 export const CONTROL_GROUP_MAX = 256;
 export const CONTROL_PENDING_MAX = 10_000;
-/** API keys of a deployment, revoked ones included; beyond: LIM-E002. */
+/** API keys of a deployment; beyond, ended ones are removed, a batch at a time, and without such: LIM-E002. */
 export const API_KEYS_MAX = 200_000;
+export const API_KEYS_REMOVED_MAX = 1_000;
 /** Stored replies of idempotent changes of the deployment; beyond: the oldest are dropped early. */
 export const CONTROL_REPLIES_MAX = 10_000;
 /** The last use of API keys is written in batches: the minimum interval, and the size of a batch. */

@@ -3,7 +3,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../engine/base/clock.ts';
 import { EngineError } from '../../engine/base/errors.ts';
-import { API_KEYS_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
+import { API_KEYS_MAX, API_KEYS_REMOVED_MAX, KEY_USE_WRITE_MAX, KEY_USE_WRITE_MS } from '../../engine/base/limits.ts';
 import type { Scope } from '../auth/principal.ts';
 import { comparePlaces, type Place } from '../operations/page.ts';
 import { type FirstChange, madeBefore, UNKEPT } from '../replies.ts';
@@ -27,17 +27,26 @@ export interface NewKey {
   readonly expiresAtMs?: number | undefined;
 }
 
+/** How many records of keys there may be, and how many of ended ones make room at once. */
+interface KeyRoom {
+  readonly max: number;
+  readonly removedMax: number;
+}
+const ROOM: KeyRoom = { max: API_KEYS_MAX, removedMax: API_KEYS_REMOVED_MAX };
+
 export class Keys {
   readonly #store: ControlChanges;
   readonly #clock: Clock;
+  readonly #room: KeyRoom;
   readonly #byHash = new Map<string, KeyRecord>();
   /** Keys used since their records were written, with the time. Bounded by the number of keys. */
   readonly #used = new Map<string, number>();
   #sorted: readonly KeyRecord[] | undefined;
 
-  constructor(store: ControlChanges, clock: Clock) {
+  constructor(store: ControlChanges, clock: Clock, room: KeyRoom = ROOM) {
     this.#store = store;
     this.#clock = clock;
+    this.#room = room;
     for (const key of store.values('key')) this.#byHash.set(key.hash, key);
     store.watch('key', (_, value, before) => {
       this.#sorted = undefined;
@@ -113,17 +122,34 @@ export class Keys {
     { wanted, actor, first }: { readonly wanted: NewKey; readonly actor: string; readonly first: FirstChange },
   ): Promise<KeyRecord> {
     return this.#store.commit((change) => {
-      if (this.#store.count('key') >= API_KEYS_MAX)
-        throw new EngineError('LIM-E002', `the deployment has its maximum of ${API_KEYS_MAX} API keys`);
       // The memory may have been deleted since it was looked up.
       if (wanted.memoryId !== undefined && !isThere(this.#store.get('memory', wanted.memoryId)))
         throw new EngineError('MEM-E003', `there is no memory ${JSON.stringify(wanted.memoryId)}`);
+      if (this.#store.count('key') >= this.#room.max) this.#makeRoom(change);
       const record = recordOf(randomId('key'), raw, wanted, this.#clock.nowMs());
       change.put('key', record);
       first.keep(change, record.keyId);
       change.audit({ event: 'auth.key_created', actor, subject: '', details: { key_id: record.keyId } });
       return record;
     });
+  }
+
+  /**
+   * Removes the records of ended keys, those that ended first; the audit entries about them stay. Throws LIM-E002 when no key has
+   * ended.
+   */
+  #makeRoom(change: Change): void {
+    const { max, removedMax } = this.#room;
+    const nowMs = this.#clock.nowMs();
+    const ended = [...this.#store.values('key')]
+      // The first key is made again at a start that finds no record of it.
+      .filter((key) => key.bootstrap !== true && endOfKey(key) <= nowMs)
+      .sort((one, other) => endOfKey(one) - endOfKey(other))
+      .slice(0, removedMax);
+    if (ended.length === 0)
+      throw new EngineError('LIM-E002', `the deployment has its maximum of ${max} API keys: revoke some first`);
+    for (const { keyId } of ended) change.remove('key', keyId);
+    endReplies(change, this.#store.values('reply'), ended);
   }
 
   /**
@@ -297,6 +323,14 @@ function isOfPerson(key: KeyRecord, { userId, memoryId, everywhere }: KeysOfPers
 }
 
 const ERASED_NAME = 'erased';
+
+/** When a key was revoked or expires, in milliseconds since 1970; infinite for one that does neither. */
+function endOfKey({
+  revokedAtMs = Number.POSITIVE_INFINITY,
+  expiresAtMs = Number.POSITIVE_INFINITY,
+}: KeyRecord): number {
+  return Math.min(revokedAtMs, expiresAtMs);
+}
 
 export function placeOfKey(key: KeyRecord): Place {
   return { timeMs: key.createdAtMs, id: key.keyId };

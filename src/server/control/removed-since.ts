@@ -16,9 +16,12 @@ export interface RemovedControl {
 export function removedFromControl(copy: ControlStore, now: ControlStore): RemovedControl {
   const hashes = new Map<number, string>();
   const deleted = new Set<number>();
+  const erasedKeys = new Set<unknown>();
   for (const { seq, hash, event, details } of now.auditEntries()) {
     hashes.set(seq, hash);
     if (event === 'instance.deleted') deleted.add(memoryIn(details));
+    if (event === 'auth.key_revoked' && membersOf(details)['erased'] === true)
+      erasedKeys.add(membersOf(details)['key_id']);
   }
   const shared = new Set<number>();
   const sharedKeys = new Set<unknown>();
@@ -28,7 +31,9 @@ export function removedFromControl(copy: ControlStore, now: ControlStore): Remov
     if (event === 'instance.created') shared.add(memoryIn(details));
     if (event === 'auth.key_created') sharedKeys.add(membersOf(details)['key_id']);
   }
-  const isErased = ({ keyId, erased }: KeyRecord): boolean => erased !== true && now.get('key', keyId)?.erased === true;
+  // Records of ended keys may have been removed since, to make room for others.
+  const isErased = ({ keyId, erased }: KeyRecord): boolean =>
+    erased !== true && (now.get('key', keyId)?.erased === true || erasedKeys.has(keyId));
   const isRevoked = (key: KeyRecord): boolean => {
     const { keyId, revokedAtMs } = key;
     if (revokedAtMs !== undefined || isErased(key)) return false;
