@@ -44,7 +44,7 @@ export class Admission {
 
   #admitAs(principal: Principal, needed: Scope, arrival: Arrival, headers: Record<string, string>): Admitted {
     const { operation } = arrival;
-    this.#limit(principal, arrival, headers);
+    if (arrival.isCounted !== true) this.#limit(principal, arrival, headers);
     const mayCreate = operation.orMayCreateMemories && principal.createsMemories === true;
     if (!mayCreate) requireScope(principal, needed);
     const memory = operation.on === 'memory' ? this.#memoryOf(principal, arrival.memoryId) : undefined;

@@ -29,6 +29,8 @@ export interface Arrival {
   readonly target?: string | undefined;
   /** The route over HTTP, for traces. */
   readonly route?: { readonly verb: string; readonly path: string } | undefined;
+  /** True when the rate of its caller has counted it. */
+  readonly isCounted?: boolean | undefined;
   /** Deadline: a time of `steadyMs` (base/clock.ts). */
   readonly deadlineMs?: number | undefined;
 }

@@ -186,6 +186,7 @@ async function answer(
       },
       target: operation.mutates ? targetOf(params, request.query) : undefined,
       route: row,
+      isCounted: request.isCounted,
     },
     {
       read: async () => {

@@ -235,6 +235,28 @@ test('a server without keys answers its own machine alone', async (t) => {
   await client.close();
 });
 
+test('a message counts once for the rate limit, with the first operation of its tool', async (t) => {
+  // A stopped clock, ahead of the workers' own: neither a minute nor a call's time passes.
+  const nowMs = Date.now() + 120_000;
+  const server = await startTestServer({ rateLimit: '12' }, { clock: { nowMs: () => nowMs } });
+  t.after(() => server.close());
+  const call = (key: string, name: string, given: object) =>
+    raw(`${server.http}/mcp`, {
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ ...LIST, method: 'tools/call', params: { name, arguments: given } }),
+    });
+  // Two requests at once, of which this is one of the first key.
+  const { body } = await ask(server, 'POST', '/auth/keys', { name: 'other', scopes: ['read'] });
+  for (const remaining of ['1', '0']) {
+    const { status, headers, body: answer } = await call(body.raw_key, 'status', {});
+    assert.deepEqual([status, headers['x-ratelimit-remaining']], [200, remaining]);
+    assert.match(answer, /total_grains/);
+  }
+  assert.equal((await call(body.raw_key, 'status', {})).status, 429);
+  // It looks for what is known first: its second operation is one request too many.
+  assert.match((await call(server.key, 'remember', { text: 'The keys are in the blue bowl.' })).body, /LIM-E001/);
+});
+
 test('--no-mcp serves nothing at /mcp', async (t) => {
   const server = await startTestServer({ mcp: 'false' });
   t.after(() => server.close());

@@ -25,6 +25,8 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** True when the node that passed the request on found no page of another site behind it, by its own names. */
   readonly isKnownPage?: boolean | undefined;
+  /** True when its caller's rate has counted it: it is a part of a message that was counted. */
+  readonly isCounted?: boolean | undefined;
   /** Fires when the peer disconnects, or stops sending, before the response is complete. */
   readonly aborted: AbortSignal;
 

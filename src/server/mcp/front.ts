@@ -211,8 +211,14 @@ export class McpFront {
   ): Tools.Session {
     const query = new URLSearchParams(request.query);
     const readOnly = flagOf(query) || !includesScope(principal, 'write');
+    // The message was counted. Its first operation is what it is for, and no request of its own.
+    let isCounted = true;
     return {
-      api: (asked) => askInside(serve, request, asked),
+      api: (asked) => {
+        const inside = { serve, outer: request, isCounted };
+        isCounted = false;
+        return askInside(asked, inside);
+      },
       scope: async () => ({ memory, namespace, user: userId }),
       tools: inTools().offeredTools({
         profile: profileOf(query),

@@ -9,10 +9,19 @@ import type { HttpHandler, HttpRequest, ResponseHeaders, ResponseStream } from '
 /** Headers of the caller that go with every inner request. */
 const PASSED_ON = ['authorization', 'x-api-key', 'x-purpose', 'x-strict'];
 
-/** Sends a request to `serve` for the caller of `outer`. Rejects with CallRefused. */
-export async function askInside(serve: HttpHandler, outer: HttpRequest, asked: ApiRequest): Promise<JsonObject> {
+/** How a request inside is asked. */
+export interface Inside {
+  readonly serve: HttpHandler;
+  /** The request of the caller. */
+  readonly outer: HttpRequest;
+  /** `outer` was counted for it. */
+  readonly isCounted: boolean;
+}
+
+/** Sends a request for the caller of `outer`. Rejects with CallRefused. */
+export async function askInside(asked: ApiRequest, { serve, outer, isCounted }: Inside): Promise<JsonObject> {
   const { status, body } = await new Promise<Answer>((resolve, reject) => {
-    const request = innerRequest(outer, asked, resolve);
+    const request = innerRequest(outer, asked, isCounted, resolve);
     Promise.resolve(serve(request)).catch(reject);
   });
   const value = parseJson(body.toString('utf8'));
@@ -32,7 +41,12 @@ function withoutCode(code: string, message: string): string {
   return message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
 }
 
-function innerRequest(outer: HttpRequest, asked: ApiRequest, done: (answer: Answer) => void): HttpRequest {
+function innerRequest(
+  outer: HttpRequest,
+  asked: ApiRequest,
+  isCounted: boolean,
+  done: (answer: Answer) => void,
+): HttpRequest {
   const sent = asked.json === undefined ? Buffer.alloc(0) : Buffer.from(stringifyJson(asked.json), 'utf8');
   const headers = headersOf(outer, asked);
   let over: (() => void) | undefined;
@@ -48,6 +62,7 @@ function innerRequest(outer: HttpRequest, asked: ApiRequest, done: (answer: Answ
     query: queryOf(asked),
     authority: undefined,
     remoteAddress: outer.remoteAddress,
+    isCounted,
     aborted: outer.aborted,
     headerList: [...headers].flat(),
     header: (name) => headers.get(name),
