@@ -142,7 +142,7 @@ function timeOf(line: JsonObject, taken: Set<string>, options: RecordOptions) {
   for (const name of TIME_NAMES) {
     const value = line[name];
     if (value === undefined || value === null || value === '') continue;
-    const point = readTime(value);
+    const point = isTooSmall(name, value) ? undefined : readTime(value);
     if (point !== undefined) {
       taken.add(name);
       return point;
@@ -153,6 +153,13 @@ function timeOf(line: JsonObject, taken: Set<string>, options: RecordOptions) {
     );
   }
   return undefined;
+}
+
+/** Numbers of fewer digits are no seconds since 1970: they count a recording's seconds, or are a date such as 20240315. */
+const SECONDS_MIN = 100_000_000;
+
+function isTooSmall(name: string, value: JsonValue): boolean {
+  return name !== 'created_at' && typeof value === 'number' && value < SECONDS_MIN;
 }
 
 function isTurn(line: JsonObject): boolean {
