@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -82,4 +82,17 @@ test('certificates that are given are trusted beside those of the system', async
   const child = started(t, words, { NODE_EXTRA_CA_CERTS: join(TLS, 'cert.pem') });
   const [said] = await Promise.all([text(child.stdout!), once(child, 'close')]);
   assert.equal(said, '{"memories":[],"total":0}\n');
+});
+
+test('an export that is stopped leaves no part of its file', async (t) => {
+  const url = await answering(t, (_, response) => {
+    response.writeHead(200);
+    response.write(Buffer.alloc(65_536, 1));
+  });
+  const folder = temporaryDirectory(t);
+  const child = started(t, ['export', '--out', join(folder, 'all.mg'), '--url', url]);
+  await eventually('the file is begun', () => readdirSync(folder).length > 0);
+  child.kill('SIGINT');
+  await once(child, 'exit');
+  assert.deepEqual(readdirSync(folder), []);
 });

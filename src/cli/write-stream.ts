@@ -1,10 +1,11 @@
 // Streams output to a file, which appears once it is complete, or to standard output.
-import { createWriteStream, statSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { createWriteStream, rmSync, statSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Failure, failureOf } from './failure.ts';
 import { Progress } from './progress.ts';
+import { undoneUnlessDone } from './restore/removed-when-ended.ts';
 import { writeOut } from './write-out.ts';
 
 interface Quiet {
@@ -25,25 +26,48 @@ export interface Written {
 
 /** The file appears under its name once it is complete. A device or a pipe is written to as it is, and stays. */
 export async function intoFile(pieces: AsyncIterable<Piece>, path: string, options: Quiet): Promise<Written> {
-  const isPlain = isPlainOrAbsent(path);
-  const partial = isPlain ? `${path}.partial` : path;
-  const stream = createWriteStream(partial, { mode: 0o600 });
+  if (!isPlainOrAbsent(path)) return written(pieces, path, path, options);
+  const partial = `${path}.partial`;
+  return undoneUnlessDone(removed(partial), async () => {
+    const all = await written(pieces, partial, path, options);
+    try {
+      await rename(partial, path);
+    } catch (error) {
+      throw failed(path, error);
+    }
+    return all;
+  });
+}
+
+/** Writes to the file at `to`; `path` is its name in messages. */
+async function written(pieces: AsyncIterable<Piece>, to: string, path: string, options: Quiet): Promise<Written> {
+  const stream = createWriteStream(to, { mode: 0o600 });
   // Awaited below. Without a listener, an early failure would end the process.
   const end = finished(stream);
   end.catch(() => undefined);
   try {
-    const written = await Promise.race([writeTo(pieces, stream, options), end.then(() => undefined)]);
+    const all = await Promise.race([writeTo(pieces, stream, options), end.then(() => undefined)]);
     stream.end();
     await end;
-    if (written === undefined) throw new Error('the file closed too early');
-    if (isPlain) await rename(partial, path);
-    return written;
+    if (all === undefined) throw new Error('the file closed too early');
+    return all;
   } catch (error) {
     stream.destroy();
-    if (isPlain) await rm(partial, { force: true });
-    if (error instanceof Failure) throw error;
-    throw new Failure('FILE', `cannot write ${path}: ${failureOf(error).text}`);
+    // A file that is still being opened would appear after its removal.
+    if (!stream.closed) await new Promise<void>((resolve) => stream.once('close', resolve));
+    throw failed(path, error);
   }
+}
+
+/** Removes a file, not a folder of its name. */
+function removed(path: string): () => void {
+  return () => {
+    if (isPlainOrAbsent(path)) rmSync(path, { force: true });
+  };
+}
+
+function failed(path: string, error: unknown): Failure {
+  return error instanceof Failure ? error : new Failure('FILE', `cannot write ${path}: ${failureOf(error).text}`);
 }
 
 function isPlainOrAbsent(path: string): boolean {

@@ -1,4 +1,4 @@
-// A folder of a command that must not outlive it: it holds data in plain sight of whoever has its keys.
+// Files and folders of a command that must not outlive it: they hold data in plain sight of their readers, or of whoever has the keys.
 import { rmSync } from 'node:fs';
 
 /** Those that end a process unless it listens. */
@@ -7,10 +7,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const TRIES = 10;
 
 /** Runs `work`. When it fails, or a signal ends the process meanwhile, the folder is removed first. */
-export async function removedUnlessDone<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: TRIES });
+export function removedUnlessDone<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  return undoneUnlessDone(() => rmSync(folder, { recursive: true, force: true, maxRetries: TRIES }), work);
+}
+
+/** Runs `work`. When it fails, or a signal ends the process meanwhile, `undo` is called first. */
+export async function undoneUnlessDone<T>(undo: () => void, work: () => Promise<T>): Promise<T> {
   const end = (signal: NodeJS.Signals): void => {
-    remove();
+    undo();
     forget();
     process.kill(process.pid, signal);
   };
@@ -21,7 +25,7 @@ export async function removedUnlessDone<T>(folder: string, work: () => Promise<T
   try {
     return await work();
   } catch (error) {
-    remove();
+    undo();
     throw error;
   } finally {
     forget();
