@@ -96,3 +96,12 @@ test('an export that is stopped leaves no part of its file', async (t) => {
   await once(child, 'exit');
   assert.deepEqual(readdirSync(folder), []);
 });
+
+test('with --json an installation prints JSON alone', async (t) => {
+  const file = join(temporaryDirectory(t), 'mcp.json');
+  const words = ['mcp', 'install', 'cursor', '--url', 'http://127.0.0.1:1', '--file', file, '--dry-run', '--json'];
+  const child = started(t, words);
+  const [said, noted] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')]);
+  assert.equal(said, `${JSON.stringify({ file, written: false })}\n`, noted);
+  assert.match(noted, /^\+ .*granary/m);
+});

@@ -30,16 +30,18 @@ export async function install(name: string, options: InstallOptions, running: Ru
   const before = file.read();
   const after = edited(file, () => withEntry(before ?? '', client, entryOf(client, started)));
   const former = edited(file, () => entryIn(before ?? '', client));
-  showChange(file, before ?? '', after, [options.apiKey, former && apiKeyIn(former)]);
+  const say = sayer(options);
+  showChange(file, { before: before ?? '', after }, [options.apiKey, former && apiKeyIn(former)], say);
   if (options.project === 'auto' && !client.tellsFolder)
     printNote(`${client.title} may not report its folder; calls then fail: if they do, give --project NAME instead`);
   if (options.dryRun) {
-    printLine('Nothing was written.');
+    say('Nothing was written.');
+    if (options.json) printJson({ file: file.path, written: false });
     return;
   }
   if (former === undefined || !isInstalled(file, client, former)) file.keep(before);
   file.write(after);
-  printLine(`Written. The file as it was: ${file.copy}`);
+  say(`Written. The file as it was: ${file.copy}`);
   if (options.apiKey !== undefined && file.isOpenToOthers)
     printNote(`${file.path}: others on this machine may read the key in it (chmod 600)`);
   const seen = await recallThrough(started, probeVariables(options, running)).catch((error: unknown) => {
@@ -47,7 +49,7 @@ export async function install(name: string, options: InstallOptions, running: Ru
     throw new Failure(code, `the entry is written, but a recall through it failed: ${message}`);
   });
   if (options.json) {
-    printJson({ file: file.path, copy: file.copy, ...seen });
+    printJson({ file: file.path, written: true, copy: file.copy, ...seen });
     return;
   }
   printLine(`Recalled once through it: ${summaryOf(seen)}.`);
@@ -76,19 +78,22 @@ export function uninstall(name: string, options: InstallOptions, running: Runnin
   const isUntouched = kept !== undefined && edited(file, () => withEntry(kept, client, entry)) === text;
   const earlier = edited(file, () => earlierEntry(kept, client));
   const after = isUntouched ? kept : edited(file, () => withEntry(text, client, earlier));
-  showChange(file, text, after, [apiKeyIn(entry), earlier && apiKeyIn(earlier)]);
+  const say = sayer(options);
+  showChange(file, { before: text, after }, [apiKeyIn(entry), earlier && apiKeyIn(earlier)], say);
   if (options.dryRun) {
-    printLine('Nothing was written.');
+    say('Nothing was written.');
+    if (options.json) printJson({ file: file.path, written: false });
     return;
   }
   if (isUntouched && kept === '') file.remove();
   else file.write(after);
   if (isUntouched) file.dropCopy();
-  printLine(
+  say(
     isUntouched
       ? `Restored: ${file.path} is as it was before the install.`
       : `Removed. Other changes since the install stay${kept === undefined ? '' : `; the file from before it: ${file.copy}`}.`,
   );
+  if (options.json) printJson({ file: file.path, written: true, restored: isUntouched });
 }
 
 /**
@@ -166,19 +171,29 @@ function probeVariables({ project }: InstallOptions, { variables }: Running): No
   return { ...variables, CLAUDE_PROJECT_DIR: process.cwd() };
 }
 
+/** Text for people. Beside JSON it is a note. */
+function sayer({ json }: InstallOptions): (text: string) => void {
+  return json === true ? printNote : printLine;
+}
+
 /** The lines that change, without the keys of the entries before and after. */
-function showChange({ path }: ConfigFile, before: string, after: string, keys: readonly (string | undefined)[]): void {
+function showChange(
+  { path }: ConfigFile,
+  { before, after }: { readonly before: string; readonly after: string },
+  keys: readonly (string | undefined)[],
+  say: (text: string) => void,
+): void {
   const hidden = (line: string): string =>
     keys.reduce<string>(
       (text, key) => (key === undefined || key === '' ? text : text.replaceAll(key, `${key.slice(0, 3)}…`)),
       line,
     );
-  const [old, next] = [before.split('\n'), after.split('\n')];
+  const [old, next] = [before.split(/\r?\n/), after.split(/\r?\n/)];
   let head = 0;
   while (head < old.length && head < next.length && old[head] === next[head]) head += 1;
   let tail = 0;
   while (tail < old.length - head && tail < next.length - head && old.at(-1 - tail) === next.at(-1 - tail)) tail += 1;
-  printLine(path);
-  for (const line of old.slice(head, old.length - tail)) printLine(`- ${hidden(line)}`);
-  for (const line of next.slice(head, next.length - tail)) printLine(`+ ${hidden(line)}`);
+  say(path);
+  for (const line of old.slice(head, old.length - tail)) say(`- ${hidden(line)}`);
+  for (const line of next.slice(head, next.length - tail)) say(`+ ${hidden(line)}`);
 }
