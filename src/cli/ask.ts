@@ -20,7 +20,7 @@ interface AskOptions extends ServerOptions {
   readonly passages?: true | undefined;
 }
 
-interface Passage {
+export interface Passage {
   readonly hash: string;
   readonly text: string;
   readonly source: string;
@@ -134,11 +134,11 @@ async function printAnswer(
 }
 
 /** Passages are data: the model is told so, and each one is marked off by a word that no passage can know. */
-function instructions(passages: readonly Passage[]): string {
+export function instructions(passages: readonly Passage[]): string {
   const mark = `passage-${randomBytes(8).toString('hex')}`;
   const shown = passages.map(
     ({ source, text }, at) =>
-      `[${at + 1}] (${printable(source)})\n<${mark}>\n${text.slice(0, PASSAGE_CHARS_MAX)}\n</${mark}>`,
+      `[${at + 1}] (${printable(source)})\n<${mark}>\n${text.slice(0, PASSAGE_CHARS_MAX).toWellFormed()}\n</${mark}>`,
   );
   return [
     'Answer the question from these passages alone, in a few sentences, and put the number of each passage that you use',

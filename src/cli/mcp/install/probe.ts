@@ -50,7 +50,7 @@ async function seen(peer: Peer): Promise<Seen> {
   const { memory, namespace, total_grains: grains } = await call('status', {});
   // The newest grain is found by its own words, if recalls work.
   const [newest] = textsOf((await call('list', { limit: 1 }))['grains']);
-  const recalled = await call('recall', { query: newest?.slice(0, QUERY_CHARS_MAX) ?? QUERY, limit: 3 });
+  const recalled = await call('recall', { query: newest?.slice(0, QUERY_CHARS_MAX).toWellFormed() ?? QUERY, limit: 3 });
   const texts = textsOf(recalled['results']);
   return {
     tools: names.size,
