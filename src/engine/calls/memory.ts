@@ -21,6 +21,14 @@ export interface MemoryStatistics {
   readonly indexLag?: number;
 }
 
+/** The contents of a memory at a time, in Unix seconds. */
+export interface HistoryPoint {
+  readonly timestamp: number;
+  readonly totalGrains: number;
+  readonly diskSpaceBytes: number;
+  readonly typeCounts: Readonly<Record<string, number>>;
+}
+
 /** The calls on a memory as a whole: attaching, statistics, upkeep. */
 export interface MemoryWideCalls {
   attachMemory: { input: { settings: MemorySettings }; output: Record<never, never> };
@@ -46,12 +54,11 @@ export interface MemoryWideCalls {
   statisticsHistory: {
     input: { fromMs: number; toMs: number; interval: 'hour' | 'day' };
     output: {
-      points: readonly {
-        timestamp: number;
-        totalGrains: number;
-        diskSpaceBytes: number;
-        typeCounts: Readonly<Record<string, number>>;
-      }[];
+      points: readonly HistoryPoint[];
+      /** The last one before them, which holds until the first. */
+      before?: HistoryPoint | undefined;
+      /** They are the last ones of their days. */
+      isByDay?: true | undefined;
     };
   };
   rebuildIndexes: {

@@ -55,6 +55,15 @@ test('histories add up, and a partition without a point at a time counts as it l
   });
   const merged = mergeHistories([{ points: [point(1, 5), point(3, 7)] }, { points: [point(2, 100)] }]);
   assert.deepEqual(merged.points, [point(1, 5), point(2, 105), point(3, 107)]);
+  // Nothing changed in one of them since before the first time.
+  const quiet = mergeHistories([{ points: [point(10, 5)] }, { points: [], before: point(1, 100) }]);
+  assert.deepEqual(quiet.points, [point(10, 105)]);
+  const day = 86_400;
+  const byDay = mergeHistories([
+    { points: [point(100, 1), point(day, 2)], isByDay: true },
+    { points: [point(200, 10)], isByDay: true },
+  ]);
+  assert.deepEqual(byDay.points, [point(200, 11), point(day, 12)]);
 });
 
 test('counts by key add up, whatever the keys are', () => {

@@ -156,16 +156,21 @@ export function countDistinct(lists: readonly Uint8Array[]): number {
   return hashes.reduce((count, value, index) => (index > 0 && value === hashes[index - 1] ? count : count + 1), 0);
 }
 
+const DAY_SECONDS = 86_400;
+
 type History = Output<'statisticsHistory'>;
 type HistoryPoint = History['points'][number];
 
-/** Sums for every time at which some partition has a point. A partition without one counts with its previous point. */
+/**
+ * Sums for every time at which some partition has a point. A partition without one counts with its previous point, which may lie
+ * before all of these times. Partitions that have one for each day give one for each day together.
+ */
 export function mergeHistories(parts: readonly History[]): History {
   const times = [...new Set(parts.flatMap(({ points }) => points.map(({ timestamp }) => timestamp)))];
   times.sort((a, b) => a - b);
   const points = times.map((timestamp) => {
     const levels = parts
-      .map((part) => part.points.findLast((point) => point.timestamp <= timestamp))
+      .map(({ points, before }) => points.findLast((point) => point.timestamp <= timestamp) ?? before)
       .filter((point): point is HistoryPoint => point !== undefined);
     return {
       timestamp,
@@ -174,7 +179,9 @@ export function mergeHistories(parts: readonly History[]): History {
       typeCounts: sumByKey(levels.map(({ typeCounts }) => typeCounts)),
     };
   });
-  return { points };
+  if (parts[0]?.isByDay !== true) return { points };
+  const byDay = new Map(points.map((point) => [Math.floor(point.timestamp / DAY_SECONDS), point]));
+  return { points: [...byDay.values()] };
 }
 
 /** Valid if every chain is valid. Otherwise names the first bad entry of the first broken chain, in partition order. */

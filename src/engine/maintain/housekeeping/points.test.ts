@@ -81,6 +81,10 @@ test('every hour with a change has a point, and the current state is the last', 
   }).points;
   assert.equal(point?.typeCounts['event'], 2);
   assert.ok((point?.diskSpaceBytes ?? 0) > 0);
+  const since = (fromMs: number) =>
+    engine.read('statisticsHistory', context, { fromMs, toMs: Number.MAX_SAFE_INTEGER, interval: 'hour' }).before;
+  assert.equal(since(START_MS + 2 * HOUR_MS)?.totalGrains, 2);
+  assert.equal(since(START_MS), undefined);
 });
 
 test('hourly points are dropped after 90 days, and the last point of each day after two years', async (t) => {

@@ -1,6 +1,7 @@
 // Statistics over time: one point an hour for each memory that changed, stored for 90 days; the last point of a day for
 // 2 years.
 import type { MemoryCalls } from '../../calls/calls.ts';
+import type { HistoryPoint } from '../../calls/memory.ts';
 import type { Sliced } from '../../index/files/section.ts';
 import type { SegmentChange } from '../../index/shard-index.ts';
 import type { Store } from '../../store/store.ts';
@@ -11,8 +12,6 @@ const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 const HOURLY_KEEP = 90 * DAY_HOURS;
 const DAILY_KEEP = 2 * 365 * DAY_HOURS;
-
-type Point = MemoryCalls['statisticsHistory']['output']['points'][number];
 
 /** Records the points of the past hour, and drops expired ones. */
 export function* recordPoints(store: Store, queue: WriteQueue): Sliced<SegmentChange | undefined> {
@@ -54,20 +53,21 @@ export function statisticsHistory(
   memory: number,
   input: MemoryCalls['statisticsHistory']['input'],
 ): MemoryCalls['statisticsHistory']['output'] {
-  const points: Point[] = [];
+  const points: HistoryPoint[] = [];
   for (const [, value] of store.log.scanState(pointsState(memory)))
-    points.push(JSON.parse(Buffer.from(value).toString()) as Point);
+    points.push(JSON.parse(Buffer.from(value).toString()) as HistoryPoint);
   const nowMs = store.clock.nowMs();
   if (input.toMs >= nowMs) points.push(pointNow(store, memory));
   const within = points.filter(
     (point) => point.timestamp * 1000 >= input.fromMs && point.timestamp * 1000 <= input.toMs,
   );
-  if (input.interval === 'hour') return { points: within };
+  const before = points.findLast((point) => point.timestamp * 1000 < input.fromMs);
+  if (input.interval === 'hour') return { points: within, before };
   const byDay = new Map(within.map((point) => [Math.floor(point.timestamp / 86_400), point]));
-  return { points: [...byDay.values()] };
+  return { points: [...byDay.values()], before, isByDay: true };
 }
 
-function pointNow(store: Store, memory: number): Point {
+function pointNow(store: Store, memory: number): HistoryPoint {
   const { totalGrains, diskSpaceBytes, typeCounts } = memoryStatistics(store, memory);
   return { timestamp: Math.floor(store.clock.nowMs() / 1000), totalGrains, diskSpaceBytes, typeCounts };
 }
