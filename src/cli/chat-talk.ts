@@ -104,10 +104,12 @@ export class ChatTalk {
       provider,
       tools_enabled: tools ? undefined : false,
     });
+    const ending = new AbortController();
     const stopped = new Promise<'stopped'>((resolve) => {
       this.#stop = () => resolve('stopped');
     });
-    const frames = framesOf(this.#connection.download(`${this.#path}/stream`, { json: body }));
+    const asked = { json: body, signal: ending.signal };
+    const frames = framesOf(this.#connection.download(`${this.#path}/stream`, asked));
     let text = '';
     let done: JsonObject | undefined;
     try {
@@ -126,7 +128,8 @@ export class ChatTalk {
       }
     } finally {
       this.#stop = undefined;
-      // Ends the request, if it has not ended: the server then stops the model.
+      // Ends the request, if it has not ended: the server then stops the model, which may be silent for long.
+      ending.abort();
       void frames.return(undefined).catch(() => undefined);
       if (json !== true && text !== '') printLine();
     }

@@ -19,6 +19,8 @@ export interface Asked {
   readonly reason?: string | undefined;
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Ends the request, and the stream of its answer. */
+  readonly signal?: AbortSignal | undefined;
   /** Send no API key, and use a short timeout. */
   readonly isAnonymous?: boolean | undefined;
 }
@@ -127,7 +129,7 @@ export class HttpCaller {
         {
           method: verb,
           agent: this.#agent,
-          signal: asked.isAnonymous === true ? AbortSignal.timeout(PROOF_MS_MAX) : undefined,
+          signal: asked.isAnonymous === true ? AbortSignal.timeout(PROOF_MS_MAX) : asked.signal,
           ca: this.#tlsRoots,
           headers: {
             ...headers,
