@@ -231,6 +231,20 @@ test('--errors has the errors of every file, and is opened before anything is st
   assert.match(untouched.stderr, /^granary: MEM-E003/);
 });
 
+test('an import that goes on from a line gives turns the times that they would have had', async () => {
+  const said = ['one', 'two', 'three'].map((word) => ({
+    conv: 'c',
+    time: '2024-03-15',
+    role: 'user',
+    text: `said ${word}`,
+  }));
+  const path = file('resumed.jsonl', ['not json', ...said]);
+  const report = await granaryJson(here('import', path, '--memory', 'resumed', '--from-line', '4'));
+  assert.deepEqual([report['added'], report['errors']], [1, 0]);
+  const [turn] = await recalled('resumed', 'said three');
+  assert.equal(turn?.fields['created_at'], Date.UTC(2024, 2, 15) / 1000 + 2);
+});
+
 test('one memory per field value, from standard input; exports are complete', async () => {
   const lines = [1, 2, 3, 4].map((n) => ({
     conv: `conv-${n % 2}`,

@@ -94,7 +94,7 @@ async function importAll(given: string[], options: ImportOptions): Promise<void>
     }
     for (const path of others) if (!(await importFile(path, options, errors))) break;
   } catch (error) {
-    // What ended the import says more than what became of its file of errors.
+    // The reason that ended the import says more than the state of its file of errors.
     await errors?.close().catch(() => undefined);
     throw error;
   }
@@ -241,6 +241,8 @@ async function* grainsOf(
   const { readRecord } = await import('./import/record.ts');
   const { input, size, modifiedSeconds } = await openInput(path);
   const records = await recordOptions(options, modifiedSeconds, report);
+  // Lines before the first one are read for the times of later turns, which follow from theirs.
+  const past = { ...records, note: undefined };
   const progress = new Progress('importing', 'grains', options.json !== true);
   let sent = 0;
   try {
@@ -248,17 +250,18 @@ async function* grainsOf(
       await report.room();
       report.lines = line.number;
       report.bytes += line.bytes;
-      if (line.number < options.fromLine) continue;
+      const isPast = line.number < options.fromLine;
       try {
         if ('error' in line) throw line.error;
-        for (const grain of readRecord(line.value, records)) {
+        for (const grain of readRecord(line.value, isPast ? past : records)) {
+          if (isPast) continue;
           sent += 1;
           yield { grain, number: line.number };
         }
       } catch (error) {
         // Only line errors are handled here; errors of the consumer propagate.
         if (!(error instanceof Failure)) throw error;
-        report.refused(line.number, error.code, error.message);
+        if (!isPast) report.refused(line.number, error.code, error.message);
       }
       progress.update(sent, size === undefined || size === 0 ? undefined : report.bytes / size);
     }
