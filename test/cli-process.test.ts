@@ -61,7 +61,10 @@ test('events --follow ends when nobody reads the events any more', async (t) => 
   const url = await answering(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     let id = 0;
-    const timer = setInterval(() => response.write(`id: ${++id}\nevent: grain_created\ndata: {"sequence":${id}}\n\n`), 20);
+    const timer = setInterval(
+      () => response.write(`id: ${++id}\nevent: grain_created\ndata: {"sequence":${id}}\n\n`),
+      20,
+    );
     response.on('close', () => clearInterval(timer));
   });
   const child = started(t, ['events', '--follow', '--json', '--url', url]);
@@ -104,4 +107,17 @@ test('with --json an installation prints JSON alone', async (t) => {
   const [said, noted] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')]);
   assert.equal(said, `${JSON.stringify({ file, written: false })}\n`, noted);
   assert.match(noted, /^\+ .*granary/m);
+});
+
+test('an export tells its grains, however the bytes of its head arrive', async (t) => {
+  const url = await answering(t, (_, response) => {
+    response.writeHead(200);
+    response.write('MG\x01\x00', 'latin1', () =>
+      setTimeout(() => response.end(Buffer.from('000000020000000000000000', 'hex')), 50),
+    );
+  });
+  const out = join(temporaryDirectory(t), 'two.mg');
+  const child = started(t, ['export', '--out', out, '--json', '--url', url]);
+  const [said] = await Promise.all([text(child.stdout!), once(child, 'close')]);
+  assert.deepEqual(JSON.parse(said), { out, format: 'mg', bytes: 16, grains: 2 });
 });

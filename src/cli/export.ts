@@ -66,13 +66,18 @@ async function exportMemory(options: ExportOptions): Promise<void> {
   printNote(`${grains}${bytes(written.bytes)}${out === undefined ? '' : ` in ${out}`}`);
 }
 
+/** Bytes of a .mg file that hold the number of its grains. */
+const COUNT_AT = 4;
+const COUNT_END = 8;
+
 async function* mgPieces(connection: Connection, options: ExportOptions): AsyncGenerator<Piece> {
   const { memory, namespace, grainType, current } = options;
   const query = { namespace, grain_type: grainType, include_superseded: current !== true };
-  let grains: number | undefined;
+  // The head may come in several pieces.
+  let head = Buffer.alloc(0);
   for await (const chunk of connection.download(`/memories/${encodeURIComponent(memory)}/export-file`, { query })) {
-    if (grains === undefined && chunk.length >= 8) grains = chunk.readUInt32BE(4);
-    yield { bytes: chunk, grains };
+    if (head.length < COUNT_END) head = Buffer.concat([head, chunk.subarray(0, COUNT_END - head.length)]);
+    yield { bytes: chunk, grains: head.length < COUNT_END ? undefined : head.readUInt32BE(COUNT_AT) };
   }
 }
 
