@@ -106,7 +106,11 @@ export class ChatTalk {
     });
     const ending = new AbortController();
     const stopped = new Promise<'stopped'>((resolve) => {
-      this.#stop = () => resolve('stopped');
+      this.#stop = () => {
+        resolve('stopped');
+        // The server then stops the model, which may be silent for long.
+        ending.abort();
+      };
     });
     const asked = { json: body, signal: ending.signal };
     const frames = framesOf(this.#connection.download(`${this.#path}/stream`, asked));
@@ -128,8 +132,7 @@ export class ChatTalk {
       }
     } finally {
       this.#stop = undefined;
-      // Ends the request, if it has not ended: the server then stops the model, which may be silent for long.
-      ending.abort();
+      // Ends the request, if it has not ended. An abort here would be an error that nobody listens for.
       void frames.return(undefined).catch(() => undefined);
       if (json !== true && text !== '') printLine();
     }
