@@ -190,7 +190,7 @@ const WHOLE: Inputs<Extract<MethodsWith<'access', OnMemory>, MethodName>> = {
 
 type Viewing = Extract<MethodsWith<'access', { readonly open: `${string}the caller may view` }>, MethodName>;
 /** In this memory they tell a caller who sees all no more than one who sees nothing. */
-type Untold = 'restrictions' | 'consents' | 'granted' | 'flush';
+type Untold = 'restrictions' | 'consents' | 'consentPage' | 'granted' | 'flush';
 
 /** Calls that need no relation, and count or name only what the caller may view: its owner gets another answer. */
 const COUNTS: Inputs<Exclude<Viewing, Untold>> = {
@@ -220,7 +220,8 @@ const OPEN_READS: Partial<Inputs<MethodName>> & Inputs<Viewing> = {
   locate: ({ hash }) => [{ hashes: [hash] }],
   grainHashes: () => [],
   restrictions: () => [{}],
-  consents: () => [{}],
+  consents: () => [{ userId: 'u1' }],
+  consentPage: () => [{ order: 'asc', offset: 0, limit: 10 }],
   granted: () => [{ userIds: ['u1'], purpose: 'cross_border' }],
   measureOps: () => [{}],
   flush: () => [{}],

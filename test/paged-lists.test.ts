@@ -44,6 +44,53 @@ for (const partitions of [1, 2])
     assert.deepEqual([restrictions.map((one: { reason: string }) => one.reason), next_cursor], [['why 7'], null]);
   });
 
+for (const partitions of [1, 2])
+  test(`users with consents are listed page by page, ${partitions} partitions`, async () => {
+    const M = `/memories/consented${partitions}`;
+    await http.post('/memories', { id: `consented${partitions}`, partitions });
+    for (let at = 0; at < USERS; at += 1) {
+      const purpose = ['mail', '*', 'ads'][at % 3];
+      await http.post(`${M}/consent/${at % 4 === 0 ? 'revoke' : 'grant'}`, { user_id: `u${at}`, purpose });
+    }
+    await http.post(`${M}/app/exec`, { command: 'restrict', args: { user_id: 'u7', reason: 'asked' } });
+    await http.post(`${M}/consent/grant`, { user_id: 'u1', purpose: 'mail' });
+    const all = Array.from({ length: USERS }, (_, at) => at);
+    const wanted = { '': all, 'purpose=mail&': all.filter((at) => at % 3 !== 2) };
+    for (const [asked, expected] of Object.entries(wanted)) {
+      const seen: { user_id: string; restricted: boolean; purposes: { purpose: string; status: string }[] }[] = [];
+      for (let cursor = ''; ; ) {
+        const page = await http.get(`${M}/consent/status?${asked}limit=25${cursor}`);
+        assert.equal(page.total, expected.length);
+        seen.push(...page.users);
+        if (page.next_cursor === null) break;
+        cursor = `&cursor=${page.next_cursor}`;
+        assert.ok(seen.length < USERS);
+      }
+      const whole = await http.get(`${M}/consent/status?${asked}limit=500`);
+      assert.deepEqual([seen, null], [whole.users, whole.next_cursor]);
+      const names = seen.map(({ user_id }) => user_id);
+      assert.equal(names[0], 'u1', 'the latest one');
+      assert.deepEqual(
+        names.map((name) => Number(name.slice(1))).sort((a, b) => a - b),
+        expected,
+      );
+      assert.deepEqual(
+        seen.filter(({ restricted }) => restricted).map(({ user_id }) => user_id),
+        ['u7'],
+      );
+      const revoked = seen.filter(({ purposes }) => purposes.every(({ status }) => status === 'revoked'));
+      assert.deepEqual(
+        revoked.map(({ user_id }) => user_id),
+        names.filter((name) => Number(name.slice(1)) % 4 === 0),
+      );
+      const { users } = await http.get(`${M}/consent/status?${asked}order=asc&offset=3&limit=2`);
+      assert.deepEqual(
+        users.map(({ user_id }: { user_id: string }) => user_id),
+        names.toReversed().slice(3, 5),
+      );
+    }
+  });
+
 test('a stored and shown reason has a maximum length', async () => {
   await http.post('/memories', { id: 'reasons' });
   const reason = 'x'.repeat(RULE_REASON_CHARS_MAX + 1);

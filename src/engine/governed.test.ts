@@ -507,9 +507,11 @@ test('consent changes state any number of times, each time with a grain that nam
     const { fields } = shard.engine.read('get', context, { hash: fact.hash });
     assert.deepEqual([fields['is_withdrawal'], fields['prior_consent']], [!granted, prior]);
     prior = fact.hash;
-    const { facts } = shard.engine.read('consents', context, {});
+    const page = { order: 'desc', offset: 0, limit: 10 } as const;
+    const { users, total } = await shard.engine.write('consentPage', context, page);
+    assert.equal(total, 1);
     assert.deepEqual(
-      facts.map((one) => [one.granted, one.hash]),
+      users.flatMap(({ facts }) => facts.map((one) => [one.granted, one.hash])),
       [[granted, fact.hash]],
     );
   }
@@ -546,20 +548,30 @@ test('a caller of one namespace sees the state of users that it names, and other
     await shard.restrict(user);
   }
   const { engine } = shard;
-  const usersOf = (more: Partial<CallContext>, input: { userId?: string } = {}) =>
-    (['consents', 'restrictions'] as const).map((method) => {
-      const answer = engine.read(method, { ...context, ...more }, input);
-      return ('facts' in answer ? answer.facts : answer.restrictions).map(({ userId }) => userId);
-    });
+  const namesOf = (some: readonly { readonly userId: string }[]) => some.map(({ userId }) => userId);
+  const restrictedFor = (more: Partial<CallContext>, input: { userId?: string } = {}) =>
+    namesOf(engine.read('restrictions', { ...context, ...more }, input).restrictions);
+  const usersOf = (more: Partial<CallContext>, userId: string) => [
+    namesOf(engine.read('consents', { ...context, ...more }, { userId }).facts),
+    restrictedFor(more, { userId }),
+  ];
+  const listed = async (more: Partial<CallContext>) => {
+    const page = { order: 'asc', offset: 0, limit: 10 } as const;
+    const { users, total } = await engine.write('consentPage', { ...context, ...more }, page);
+    assert.equal(total, users.length);
+    assert.ok(users.every(({ restricted }) => restricted));
+    return [namesOf(users), restrictedFor(more)];
+  };
   const bound = { namespace: 'acme' };
-  assert.deepEqual(usersOf({}), [
+  assert.deepEqual(await listed({}), [
     ['u1', 'u2'],
     ['u1', 'u2'],
   ]);
-  assert.deepEqual(usersOf(bound), [['u1'], ['u1']]);
-  assert.deepEqual(usersOf(bound, { userId: 'u2' }), [['u2'], ['u2']]);
-  assert.deepEqual(usersOf({ ...bound, userId: 'u2' }), [['u2'], ['u2']]);
-  assert.deepEqual(usersOf({ userId: 'u1' }, { userId: 'u2' }), [['u1'], ['u1']]);
+  assert.deepEqual(await listed(bound), [['u1'], ['u1']]);
+  assert.deepEqual(await listed({ userId: 'u2' }), [['u2'], ['u2']]);
+  assert.deepEqual(usersOf(bound, 'u2'), [['u2'], ['u2']]);
+  assert.deepEqual(usersOf({ ...bound, userId: 'u2' }, 'u2'), [['u2'], ['u2']]);
+  assert.deepEqual(usersOf({ userId: 'u1' }, 'u2'), [['u1'], ['u1']]);
 });
 
 test('contradictory presets and overrides are refused, and refusals are in the audit trail', async (t) => {

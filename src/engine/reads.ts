@@ -20,6 +20,7 @@ import {
   refuseDeactivated,
   refuseRestricted,
 } from './govern/decide.ts';
+import type { Restriction } from './govern/governed.ts';
 import { decideChange, decisionJson, type PolicyChange } from './govern/policy/change.ts';
 import { policyJson } from './govern/policy/seal.ts';
 import { consentsOf, restrictionsOf } from './govern/view.ts';
@@ -195,12 +196,7 @@ export function readCalls(store: Store, health: () => ShardHealth): AtOnce<ReadM
     },
     consents: (context, input) => {
       const userId = context.userId ?? input.userId;
-      const facts = ofSeen(
-        store,
-        context,
-        userId,
-        consentsOf(store.memory(context.memory).governed, { ...input, userId }),
-      );
+      const facts = consentsOf(store.memory(context.memory).governed, { ...input, userId });
       return { facts: isToldOf(store, context, userId) ? facts : facts.map((fact) => ({ ...fact, hash: '' })) };
     },
     granted: ({ memory }, { userIds, purpose }) => {
@@ -281,25 +277,20 @@ export function recordCalls(store: Store, trail: ReadTrail): AtOnce<RecordMethod
 }
 
 /**
- * Filters restrictions or consents for a caller who is bound to a namespace. A call that names a person gets all of
- * that person's entries, because writes check them. Any other call gets only the entries of people of whom the caller
- * sees a grain, so that the memory's other people stay unknown to it. An unbound caller gets all entries.
+ * Filters restrictions for a caller who is bound to a namespace. A call that names a person gets that person's, because
+ * writes check it. Any other call gets only those of people of whom the caller sees a grain, so that the memory's other
+ * people stay unknown to it. An unbound caller gets all.
  */
-function ofSeen<T extends { readonly userId: string }>(
+function ofSeen(
   store: Store,
   context: CallContext,
   named: string | undefined,
-  all: readonly T[],
-): readonly T[] {
+  all: readonly Restriction[],
+): readonly Restriction[] {
   const memory = store.memory(context.memory);
   const binding = bindingOf(memory, context);
   if (named !== undefined || !isBound(binding)) return all;
-  const seen = new Map<string, boolean>();
-  return all.filter(({ userId }) => {
-    const known = seen.get(userId) ?? hasSeenGrain(store, memory, userId, binding);
-    seen.set(userId, known);
-    return known;
-  });
+  return all.filter(({ userId }) => hasSeenGrain(store, memory, userId, binding));
 }
 
 /**

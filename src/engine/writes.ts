@@ -37,7 +37,7 @@ import type * as PersonPage from './maintain/reports/person-page.ts';
 import type * as PolicyImpact from './maintain/reports/policy-impact.ts';
 import { recallRecord, recallRecords, recallTotals } from './maintain/reports/recall-records.ts';
 import { listTuples } from './maintain/reports/tuples.ts';
-import { seenDocs, userHashes } from './maintain/reports/users.ts';
+import { consentedUsers, seenDocs, userHashes } from './maintain/reports/users.ts';
 import type * as Verify from './maintain/reports/verify.ts';
 import type * as VerifyAudit from './maintain/reports/verify-audit.ts';
 import type * as Viewing from './maintain/reports/viewing.ts';
@@ -253,6 +253,8 @@ function ownCalls(services: WriteServices): OwnCalls {
       readInSlices(store, listIdentities(store, store.memory(context.memory), input)),
     viewing: async (context, input) =>
       readInSlices(store, inViewing().viewing(store, store.memory(context.memory), input)),
+    consentPage: async (context, input) =>
+      readInSlices(store, consentedUsers(store, store.memory(context.memory), context, input)),
     tuples: async (context, input) => readInSlices(store, listTuples(store, store.memory(context.memory), input)),
     calScan: async (context, input) =>
       readInSlices(store, inCal().calReadSteps(store, readableFor(context, 'calScan', input), context, input)),

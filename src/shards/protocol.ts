@@ -62,7 +62,7 @@ export type {
   RecallRecordView,
   RecordFilter,
 } from '../engine/calls/trail.ts';
-export type { ConsentFact } from '../engine/govern/consent/consent.ts';
+export type { ConsentedUser, ConsentFact } from '../engine/govern/consent/consent.ts';
 export type { JsonObject, JsonValue } from '../engine/grain/api/json-value.ts';
 
 /** A method with its decoded input. */

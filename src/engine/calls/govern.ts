@@ -1,7 +1,7 @@
 // Policy, consent, restriction and retention.
 
 import type { WireError } from '../base/errors.ts';
-import type { ConsentFact } from '../govern/consent/consent.ts';
+import type { ConsentedUser, ConsentFact, ConsentPage } from '../govern/consent/consent.ts';
 import type { JsonObject } from '../grain/api/json-value.ts';
 import type { GrainView } from './grain.ts';
 import type { RowsOf } from './row.ts';
@@ -90,10 +90,30 @@ export interface GovernCalls {
   consent: { input: { items: readonly ConsentItem[] }; output: { outcomes: readonly ConsentOutcome[] } };
   /** Stores the facts of consent grains that are in another partition. */
   consentFacts: { input: { facts: readonly ConsentFact[] }; output: Record<never, never> };
-  /** The latest consent of each user to each purpose, sorted by user, then purpose. */
+  /** The latest consent of a user to each purpose, by purpose. */
   consents: {
-    input: { userId?: string | undefined; purpose?: string | undefined };
+    input: { userId: string; purpose?: string | undefined };
     output: { facts: readonly ConsentFact[] };
+  };
+  /**
+   * A page of the users with a consent, by the time of their latest one, ties by name. With a purpose, only consents to it
+   * and to every purpose count.
+   */
+  consentPage: {
+    /** `all`: every user, whatever the page says. */
+    input: ConsentPage & { purpose?: string | undefined; all?: true | undefined };
+    output: {
+      users: readonly ConsentedUser[];
+      /** Users on all pages. */
+      total: number;
+      /** True if more users follow. */
+      more: boolean;
+      /**
+       * Equal in two partitions that know the same facts. Absent if the caller sees only some of the users: then a partition
+       * with others beside it has no page, only `all`.
+       */
+      mark?: number;
+    };
   };
   /** True if each of the persons has a grant for the purpose now, and none is restricted. */
   granted: {
@@ -204,6 +224,13 @@ export const GOVERN_ROWS = {
     trail: 'nothing',
     refusal: 'each',
     gather: 'merged',
+    governed: { right: 'consent status' },
+    access: { open: 'of persons with grains that the caller may view' },
+  },
+  consentPage: {
+    kind: 'long',
+    changes: 'nothing',
+    gather: 'own',
     governed: { right: 'consent status' },
     access: { open: 'of persons with grains that the caller may view' },
   },

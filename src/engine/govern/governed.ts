@@ -1,11 +1,21 @@
 // The rules of a memory as one shard knows them: its policy, restricted users, consents, access tuples. Created at the first use of
 // the memory and changed in place when a change is published.
-import { CONSENTS_CACHED_MAX } from '../base/limits.ts';
+import { CONSENT_ORDERS_MAX, CONSENTS_CACHED_MAX } from '../base/limits.ts';
 import type { Access, AccessView } from './access/access.ts';
 import { type Caller, isExempt, principalOf, subjectOf } from './access/caller.ts';
 import type { GrainRelation, Tuple } from './access/tuple.ts';
 import type { Agents } from './agents/agents.ts';
-import { type ConsentFact, type ConsentStatus, EVERY_PURPOSE, laterOf, statusOf } from './consent/consent.ts';
+import {
+  type ConsentFact,
+  ConsentOrder,
+  type ConsentStatus,
+  type Consents,
+  EVERY_PURPOSE,
+  laterOf,
+  latestMs,
+  markOf,
+  statusOf,
+} from './consent/consent.ts';
 import { keepsForever } from './policy/retention.ts';
 import type { Rules } from './policy/rules.ts';
 import type { SealedPolicy } from './policy/seal.ts';
@@ -24,6 +34,22 @@ export interface GovernedSource {
   /** Consents of one user, or of every user, in any order. */
   consents(userId?: string): Iterable<ConsentFact>;
 }
+
+/** Facts that are read from the source, and what changed meanwhile. */
+interface Loading {
+  readonly facts: Map<string, Map<string, ConsentFact>>;
+  readonly source: Iterator<ConsentFact, unknown>;
+  readonly forgotten: Set<string>;
+}
+
+interface Ordered {
+  readonly order: ConsentOrder;
+  /** False while users are entered. */
+  isWhole: boolean;
+}
+
+/** A mark lies below. */
+const MARKS = 2 ** 48;
 
 interface Withdrawn {
   readonly users: readonly string[];
@@ -44,8 +70,14 @@ export class Governed {
   readonly #source: GovernedSource;
   /** Cached consent facts by `consentKey`; null when there is none. The oldest are dropped first. */
   readonly #known = new Map<string, ConsentFact | null>();
-  /** By user. Built when reads depend on consent. */
+  /** By user. Built when reads depend on consent, or when it is listed. */
   #all: Map<string, Map<string, ConsentFact>> | undefined;
+  /** The same while it is built. */
+  #loading: Loading | undefined;
+  /** The sum of the marks of all facts, modulo MARKS. */
+  #mark = 0;
+  /** Users by the time of their latest consent: to any purpose, or to one. The one that was asked for last is the last one. */
+  readonly #orders = new Map<string | undefined, Ordered>();
   /** The last answer of `withdrawn`: every part of the memory asks for the same. */
   #withdrawn:
     | { readonly purpose: string; readonly stamp: number; readonly fromMs: number; readonly answer: Withdrawn }
@@ -181,12 +213,70 @@ export class Governed {
   }
 
   /** Every user with a consent, with the facts by purpose. Cached from then on. */
-  allConsents(): ReadonlyMap<string, ReadonlyMap<string, ConsentFact>> {
-    if (this.#all === undefined) {
-      this.#all = new Map();
-      for (const fact of this.#source.consents()) this.#place(fact);
+  allConsents(): Consents {
+    const steps = this.loadConsents();
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    return step.value;
+  }
+
+  /** The same, with a pause after each fact that it reads. */
+  *loadConsents(): Generator<void, Consents, void> {
+    while (this.#all === undefined) {
+      this.#loading ??= { facts: new Map(), source: this.#source.consents()[Symbol.iterator](), forgotten: new Set() };
+      const { facts, forgotten } = this.#loading;
+      const step = this.#readNext(this.#loading);
+      if (step.done === true) {
+        this.#all = facts;
+        this.#loading = undefined;
+        break;
+      }
+      // A fact that is there came later, and what was read of a user may be older than the user's erasure.
+      const { userId, purpose } = step.value;
+      if (!forgotten.has(userId) && facts.get(userId)?.has(purpose) !== true) this.#place(facts, step.value);
+      yield;
     }
     return this.#all;
+  }
+
+  /** A source that has failed is read again from its start. */
+  #readNext({ source }: Loading): IteratorResult<ConsentFact, unknown> {
+    try {
+      return source.next();
+    } catch (error) {
+      this.#loading = undefined;
+      this.#mark = 0;
+      throw error;
+    }
+  }
+
+  /**
+   * Users with a consent by the time of their latest one; with a purpose, those with one to it or to every purpose. Cached
+   * from then on. Pauses after each fact or user that it reads.
+   */
+  *consentOrder(purpose: string | undefined): Generator<void, ConsentOrder, void> {
+    const all = yield* this.loadConsents();
+    const ordered = this.#orders.get(purpose) ?? { order: new ConsentOrder(), isWhole: false };
+    this.#orders.delete(purpose);
+    this.#orders.set(purpose, ordered);
+    for (const [oldest, { isWhole }] of this.#orders) {
+      if (this.#orders.size <= CONSENT_ORDERS_MAX) break;
+      if (isWhole) this.#orders.delete(oldest);
+    }
+    if (ordered.isWhole) return ordered.order;
+    // Users that come meanwhile are placed by `setConsent`.
+    for (const userId of [...all.keys()]) {
+      const timeMs = latestMs(all.get(userId), purpose);
+      if (timeMs !== undefined) ordered.order.add({ timeMs, id: userId });
+      yield;
+    }
+    ordered.isWhole = true;
+    return ordered.order;
+  }
+
+  /** Equal in two shards of a memory whose facts are equal. Only once all consents are loaded. */
+  get consentsMark(): number {
+    return this.#mark;
   }
 
   setPolicy(policy: SealedPolicy): void {
@@ -206,7 +296,8 @@ export class Governed {
 
   setConsent(fact: ConsentFact): void {
     this.#remember(consentKey(fact.userId, fact.purpose), fact);
-    if (this.#all !== undefined) this.#place(fact);
+    const facts = this.#all ?? this.#loading?.facts;
+    if (facts !== undefined) this.#place(facts, fact);
     this.#changed();
   }
 
@@ -220,7 +311,10 @@ export class Governed {
   forgetUser(userId: string): void {
     this.#restrictions.delete(userId);
     for (const key of [...this.#known.keys()]) if (key.startsWith(consentKey(userId, ''))) this.#known.delete(key);
-    this.#all?.delete(userId);
+    this.#loading?.forgotten.add(userId);
+    const facts = this.#all ?? this.#loading?.facts;
+    for (const fact of facts?.get(userId)?.values() ?? []) this.#addMark(-markOf(fact));
+    this.#move(userId, () => facts?.delete(userId));
     this.setAccess();
   }
 
@@ -230,12 +324,29 @@ export class Governed {
     this.#known.set(key, fact);
   }
 
-  #place(fact: ConsentFact): void {
-    const all = this.#all;
-    if (all === undefined) return;
-    const facts = all.get(fact.userId);
-    if (facts === undefined) all.set(fact.userId, new Map([[fact.purpose, fact]]));
-    else facts.set(fact.purpose, fact);
+  #place(facts: Map<string, Map<string, ConsentFact>>, fact: ConsentFact): void {
+    const { userId, purpose } = fact;
+    const ofUser = facts.get(userId) ?? new Map<string, ConsentFact>();
+    const before = ofUser.get(purpose);
+    this.#addMark(markOf(fact) - (before === undefined ? 0 : markOf(before)));
+    this.#move(userId, () => facts.set(userId, ofUser.set(purpose, fact)));
+  }
+
+  #addMark(mark: number): void {
+    this.#mark = (this.#mark + mark + MARKS) % MARKS;
+  }
+
+  /** Changes the facts of a user, and with them the user's place in each order. */
+  #move(userId: string, change: () => unknown): void {
+    const before = [...this.#orders.keys()].map((purpose) => latestMs(this.#all?.get(userId), purpose));
+    change();
+    for (const [at, [purpose, { order }]] of [...this.#orders].entries()) {
+      const fromMs = before[at];
+      const toMs = latestMs(this.#all?.get(userId), purpose);
+      if (fromMs === toMs) continue;
+      if (fromMs !== undefined) order.remove({ timeMs: fromMs, id: userId });
+      if (toMs !== undefined) order.add({ timeMs: toMs, id: userId });
+    }
   }
 
   #changed(): void {

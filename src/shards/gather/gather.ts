@@ -17,6 +17,7 @@ import { GoalGraph } from './goal-graph.ts';
 import { gatherGoalTree } from './goal-tree.ts';
 import {
   gatherConsent,
+  gatherConsentPage,
   gatherEnforceRetention,
   gatherRestrict,
   gatherSetPolicy,
@@ -173,6 +174,7 @@ const OWN: { readonly [M in GatheredBy<'own'>]: Gather<M> } = {
   setPolicy: gatherSetPolicy,
   restrict: gatherRestrict,
   consent: gatherConsent,
+  consentPage: gatherConsentPage,
   grantTuple: gatherGrant,
   revokeTuple: gatherRevoke,
   registerAgent: gatherRegister,

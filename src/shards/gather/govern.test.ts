@@ -35,6 +35,65 @@ function partitions(busy: Set<number>) {
   return { done, fan: new Fan(CONTEXT, callers as unknown as ShardCaller[]) };
 }
 
+const READS = { order: 'desc', offset: 0, limit: 1 } as const;
+const said = (userId: string, atMs: number) => ({
+  userId,
+  restricted: false,
+  facts: [{ ...FACT, userId, atMs }],
+});
+type Answer = { users: readonly ReturnType<typeof said>[]; total: number; more: boolean; mark?: number };
+
+/** Partitions with these pages, and with these answers to a call for all users. */
+function listing(pages: readonly Answer[], all: readonly Answer[] = []) {
+  const asked: string[] = [];
+  const callers = pages.map((page, partition) => ({
+    call: async (_: string, __: unknown, input: { readonly all?: true }): Promise<unknown> => {
+      asked.push(`${partition}${input.all === true ? ' all' : ''}`);
+      return input.all === true ? all[partition] : page;
+    },
+  }));
+  return { asked, fan: new Fan(CONTEXT, callers as unknown as ShardCaller[]) };
+}
+
+test('partitions that know the same consents answer a page of them, restricted where one of them knows it', async () => {
+  const page = { users: [said('ann', 5)], total: 3, more: true, mark: 7 };
+  const { asked, fan } = listing([page, { ...page, users: [{ ...said('ann', 5), restricted: true }] }]);
+  const { users, total, more } = await GATHER.consentPage(fan, READS, TOOLS);
+  assert.deepEqual(
+    [users.map(({ userId, restricted }) => [userId, restricted]), total, more],
+    [[['ann', true]], 3, true],
+  );
+  assert.deepEqual(asked, ['0', '1']);
+});
+
+for (const [what, marks] of [
+  ['a consent has not reached every partition yet', [1, 2]],
+  ['each partition shows the caller other users', [undefined, undefined]],
+] as const)
+  test(`a page of consents is cut from those of all partitions while ${what}`, async () => {
+    const pages = marks.map((mark) => ({ users: [], total: 0, more: false, ...(mark === undefined ? {} : { mark }) }));
+    const all = [
+      [said('ann', 5), said('bob', 6)],
+      [said('ann', 9), { ...said('cid', 7), restricted: true }],
+    ];
+    const answers = all.map((users) => ({ users, total: users.length, more: false }));
+    const shown = async (page: object) => {
+      const { fan } = listing(pages, answers);
+      const { users, total, more } = await GATHER.consentPage(fan, { ...READS, ...page }, TOOLS);
+      return [users.map(({ userId, restricted, facts }) => [userId, restricted, facts[0]?.atMs]), total, more];
+    };
+    assert.deepEqual(await shown({}), [[['ann', false, 9]], 3, true]);
+    assert.deepEqual(await shown({ after: { timeMs: 9, id: 'ann' } }), [[['cid', true, 7]], 3, true]);
+    assert.deepEqual(await shown({ offset: 1, limit: 5, order: 'asc' }), [
+      [
+        ['cid', true, 7],
+        ['ann', false, 9],
+      ],
+      3,
+      false,
+    ]);
+  });
+
 const home = partitionFor({ grainType: 'consent', fields: { user_id: 'ann' } }, 3);
 const others = [0, 1, 2].filter((partition) => partition !== home);
 const calls: Readonly<Record<string, { readonly begins: number; readonly run: (fan: Fan) => Promise<unknown> }>> = {

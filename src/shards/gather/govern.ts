@@ -4,6 +4,7 @@
 // too loose, and a repeat completes it.
 
 import { defined } from '../../engine/base/defined.ts';
+import { ConsentOrder } from '../../engine/govern/consent/consent.ts';
 import type { ConsentFact, ConsentOutcome, Input, Output, RetentionNamespace } from '../protocol.ts';
 import { type Fan, halfDone } from './fan.ts';
 import { sumOf } from './merge.ts';
@@ -92,6 +93,39 @@ export function mergeConsents(answers: readonly Output<'consents'>[]): Output<'c
       last.set(place, fact);
   }
   return { facts: [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, fact]) => fact) };
+}
+
+/**
+ * A page of a memory's users with a consent. Partitions with the same facts have the same page. If a consent is still on
+ * its way, or each partition shows a bound caller other users, the page is cut from all users of all partitions.
+ */
+export async function gatherConsentPage(fan: Fan, input: Input<'consentPage'>): Promise<Output<'consentPage'>> {
+  const pages = await fan.all('consentPage', input);
+  const [first] = pages;
+  if (first?.mark !== undefined && pages.every(({ mark }) => mark === first.mark)) {
+    const restricted = restrictedOf(pages);
+    return { ...first, users: first.users.map((user) => ({ ...user, restricted: restricted.has(user.userId) })) };
+  }
+  const answers = await fan.all('consentPage', { ...input, all: true });
+  const { facts } = mergeConsents(answers.map(({ users }) => ({ facts: users.flatMap((user) => user.facts) })));
+  const byUser = Map.groupBy(facts, ({ userId }) => userId);
+  const order = new ConsentOrder();
+  for (const [id, of] of byUser) order.add({ id, timeMs: Math.max(...of.map(({ atMs }) => atMs)) });
+  const restricted = restrictedOf(answers);
+  const { places, more } = order.page(input);
+  const users = places.map(({ id: userId }) => ({
+    userId,
+    restricted: restricted.has(userId),
+    facts: byUser.get(userId) ?? [],
+  }));
+  return { users, total: order.size, more };
+}
+
+/** Users whom a partition knows to be restricted: a restriction may not have reached every partition yet. */
+function restrictedOf(answers: readonly Output<'consentPage'>[]): ReadonlySet<string> {
+  return new Set(
+    answers.flatMap(({ users }) => users.flatMap(({ userId, restricted }) => (restricted ? [userId] : []))),
+  );
 }
 
 export function mergePolicyImpacts(answers: readonly Output<'policyImpact'>[]): Output<'policyImpact'> {

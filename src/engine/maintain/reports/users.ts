@@ -1,13 +1,16 @@
-// The users of a memory by name, for counting them.
+// The users of a memory by name, for counting them and for listing those with a consent.
 import { hash } from 'node:crypto';
+import type { MemoryCalls } from '../../calls/calls.ts';
+import type { CallContext } from '../../calls/context.ts';
 import { open, sealKey } from '../../crypto/envelope.ts';
+import { consentPage } from '../../govern/view.ts';
 import { intersect } from '../../index/docs/docset.ts';
 import type { IndexPart } from '../../index/parts/part.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
 import { viewedSet } from '../../store/viewed-docs.ts';
-import { type Binding, isBound } from '../../store/within.ts';
+import { type Binding, bindingOf, isBound } from '../../store/within.ts';
 
 /** Bytes of the SHA-256 of a user id: enough to distinguish users within this process. */
 export const USER_HASH_BYTES = 6;
@@ -49,6 +52,26 @@ function* seenUsers(store: Store, memory: Memory, binding: Binding): Generator<s
     yield isSeen ? name : undefined;
   }
 }
+
+/** A page of the users with a consent; for a bound caller, of those of whom it sees a grain. Yields while it looks for them. */
+export function* consentedUsers(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  { all, ...asked }: MemoryCalls['consentPage']['input'],
+): Generator<void, MemoryCalls['consentPage']['output'], void> {
+  const { governed, settings } = memory;
+  const page = all === true ? { ...asked, ...ALL } : asked;
+  const binding = bindingOf(memory, context);
+  if (!isBound(binding)) {
+    const found = yield* consentPage(governed, page, undefined);
+    return { ...found, mark: governed.consentsMark };
+  }
+  if (settings.partitions > 1 && all !== true) return { users: [], total: 0, more: false };
+  return yield* consentPage(governed, page, (name) => hasSeenGrain(store, memory, name, binding));
+}
+
+const ALL = { order: 'asc', offset: 0, limit: Number.MAX_SAFE_INTEGER, after: undefined } as const;
 
 /** True when the caller sees a grain of that user. */
 export function hasSeenGrain(store: Store, memory: Memory, name: string, binding: Binding): boolean {

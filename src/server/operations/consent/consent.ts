@@ -1,7 +1,8 @@
 // Consent: grant, withdraw, grant in bulk, and list.
 import { EngineError } from '../../../engine/base/errors.ts';
 import { CONSENTS_BULK_MAX, PURPOSE_CHARS_MAX, USER_ID_CHARS_MAX } from '../../../engine/base/limits.ts';
-import type { ConsentFact, ConsentItem, ConsentOutcome } from '../../../shards/protocol.ts';
+import { AnswerRoom, withinRoom } from '../../../engine/grain/api/answer-room.ts';
+import type { ConsentedUser, ConsentFact, ConsentItem, ConsentOutcome } from '../../../shards/protocol.ts';
 import type { Context } from '../../context.ts';
 import { ConsentRequest, ConsentResponse } from '../../gen/memory/v1/memory.ts';
 import { defineOperation } from '../define.ts';
@@ -9,7 +10,7 @@ import { missing } from '../grains/fields.ts';
 import { rpc } from '../grpc-face.ts';
 import { renamed } from '../json-schema.ts';
 import { outsideSchema } from '../names.ts';
-import { PAGE_INPUT, PAGE_OUTPUT, pageOf, readPage } from '../page.ts';
+import { PAGE_INPUT, PAGE_OUTPUT, type Page, pageOf, readPage, writeCursor } from '../page.ts';
 import { seconds } from '../seconds.ts';
 import { described, type Static, Type } from '../type.ts';
 import { ConsentRecord, consentRecords } from './record.ts';
@@ -255,6 +256,11 @@ const User = Type.Object({
   purposes: Type.Array(ConsentRecord, { description: 'Consent record for each purpose of the user.' }),
 });
 
+const Users = Type.Object({
+  users: Type.Array(User, { description: 'Users with their consents.' }),
+  ...PAGE_OUTPUT,
+});
+
 const SCOPE = 'consents';
 
 export const consentStatus = defineOperation({
@@ -272,29 +278,53 @@ export const consentStatus = defineOperation({
     purpose: Type.Optional(described(Purpose, 'Only this purpose; the default is all.')),
     ...PAGE_INPUT,
   }),
-  output: Type.Object({ users: Type.Array(User, { description: 'Users with their consents.' }), ...PAGE_OUTPUT }),
+  output: Users,
   http: [{ verb: 'GET', path: 'M/consent/status' }],
-  async run({ userId, purpose, ...page }, context) {
-    const asked = userId ?? context.userId;
-    const one = asked === undefined ? {} : { userId: asked };
-    const [{ facts }, { restrictions }] = await Promise.all([
-      context.call('consents', { ...one, purpose }),
-      context.call('restrictions', one),
-    ]);
-    const restricted = new Set(restrictions.map((restriction) => restriction.userId));
-    const byUser = Map.groupBy(facts, (fact) => fact.userId);
-    // List a user who was asked for by name even if the user never consented.
-    if (asked !== undefined && !byUser.has(asked) && (restricted.has(asked) || purpose !== undefined))
-      byUser.set(asked, []);
-    const nowMs = context.services.clock.nowMs();
-    const users = [...byUser].map(([name, of]) => ({
-      timeMs: Math.max(0, ...of.map(({ atMs }) => atMs)),
-      user: { userId: name, restricted: restricted.has(name), purposes: consentRecords(name, of, purpose, nowMs) },
-    }));
-    const placeOf = ({ timeMs, user }: (typeof users)[number]) => ({ timeMs, id: user.userId });
-    users.sort((a, b) => a.timeMs - b.timeMs || (a.user.userId < b.user.userId ? -1 : 1));
-    const wanted = readPage(page, SCOPE, context.warnings);
-    const { items, total, nextCursor } = pageOf(users, wanted, placeOf, SCOPE, ({ user }) => user);
-    return { users: items.map(({ user }) => user), total, nextCursor };
+  async run({ userId, purpose, ...asked }, context) {
+    const page = readPage(asked, SCOPE, context.warnings);
+    const name = userId ?? context.userId;
+    if (name !== undefined) return oneUser(context, name, { purpose, page });
+    const { users, total, more } = await context.call('consentPage', { ...page, purpose });
+    const listed = listedUsers(context, users, purpose);
+    const shown = withinRoom(listed, new AnswerRoom(), ({ user }) => user);
+    const last = shown.at(-1);
+    const isLast = last === undefined || (!more && shown.length === listed.length);
+    return {
+      users: shown.map(({ user }) => user),
+      total,
+      nextCursor: isLast ? null : writeCursor(placeOf(last), SCOPE, page.order),
+    };
   },
 });
+
+interface Listed {
+  readonly timeMs: number;
+  readonly user: Static<typeof User>;
+}
+
+const placeOf = ({ timeMs, user }: Listed) => ({ timeMs, id: user.userId });
+
+function listedUsers({ services }: Context, users: readonly ConsentedUser[], purpose: string | undefined): Listed[] {
+  const nowMs = services.clock.nowMs();
+  return users.map(({ userId, restricted, facts }) => ({
+    timeMs: Math.max(0, ...facts.map(({ atMs }) => atMs)),
+    user: { userId, restricted, purposes: consentRecords(userId, facts, purpose, nowMs) },
+  }));
+}
+
+/** The page of a user who is asked for by name. It has the user even without a consent, if there is something to tell. */
+async function oneUser(
+  context: Context,
+  userId: string,
+  { purpose, page }: { readonly purpose: string | undefined; readonly page: Page },
+): Promise<Static<typeof Users>> {
+  const [{ facts }, { restrictions }] = await Promise.all([
+    context.call('consents', { userId, purpose }),
+    context.call('restrictions', { userId }),
+  ]);
+  const restricted = restrictions.length > 0;
+  const isTold = facts.length > 0 || restricted || purpose !== undefined;
+  const users = isTold ? listedUsers(context, [{ userId, restricted, facts }], purpose) : [];
+  const { items, total, nextCursor } = pageOf(users, page, placeOf, SCOPE, ({ user }) => user);
+  return { users: items.map(({ user }) => user), total, nextCursor };
+}
