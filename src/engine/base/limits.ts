@@ -682,8 +682,12 @@ export const AUDIT_HEADS_NOTED_MAX = 1_000;
 export const RECALL_RECORD_DAYS = 180;
 /** Recall records that are scanned to count the matches of a filter. */
 export const RECALL_RECORDS_COUNTED_MAX = 20_000;
-/** Checked CAL queries that are cached by their text. */
+/**
+ * Checked CAL queries that are cached by their text, and characters of these texts. The tree of a query takes up to 20 times
+ * the memory of its text.
+ */
 export const CAL_PLANS_MAX = 512;
+export const CAL_PLANS_CHARS_MAX = 262_144;
 /**
  * A memory's most frequent words, which are kept to correct typing errors, and the candidates that are checked for one
  * word.

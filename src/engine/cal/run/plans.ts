@@ -1,10 +1,12 @@
 // Caches checked queries by their exact text, because agents repeat the same ones. Independent of the session: its
 // namespace and user apply when the query runs.
-import { CAL_PLANS_MAX } from '../../base/limits.ts';
+import { CAL_PLANS_CHARS_MAX, CAL_PLANS_MAX } from '../../base/limits.ts';
 import { type CheckedQuery, readQuery } from '../query.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 
 const plans = new Map<string, CheckedQuery>();
+/** The length of all names together. */
+let chars = 0;
 
 /** Like `readQuery`, but returns a cached result if the same text was read recently. Throws CalError. */
 export function planOf(source: string, isStrict: boolean): CheckedQuery {
@@ -19,10 +21,12 @@ export function planOf(source: string, isStrict: boolean): CheckedQuery {
     return known;
   }
   const checked = readQuery(source, isStrict);
-  if (plans.size >= CAL_PLANS_MAX) {
-    const [oldest] = plans.keys();
-    if (oldest !== undefined) plans.delete(oldest);
-  }
   plans.set(name, checked);
+  chars += name.length;
+  for (const oldest of plans.keys()) {
+    if (plans.size <= CAL_PLANS_MAX && chars <= CAL_PLANS_CHARS_MAX) break;
+    plans.delete(oldest);
+    chars -= oldest.length;
+  }
   return checked;
 }
