@@ -32,7 +32,10 @@ export function spanOf(value: string | number, nowMs: number): Span | undefined 
   const last = LAST_ONE.exec(text);
   if (last !== null) return { startMs: back(nowMs, 1, last[1]!), endMs: nowMs };
   const many = LAST_MANY.exec(text);
-  if (many !== null) return { startMs: back(nowMs, Number(many[1]), many[2]!), endMs: nowMs };
+  if (many !== null) {
+    const start = instant(back(nowMs, Number(many[1]), many[2]!));
+    return start && { ...start, endMs: nowMs };
+  }
   const ago = AGO.exec(text);
   if (ago !== null) return instant(back(nowMs, Number(ago[1]), ago[2]!));
   const current = THIS.exec(text);
@@ -84,7 +87,7 @@ function isoSpan(text: string): Span | undefined {
   const parts = ISO.exec(text);
   if (parts === null) return undefined;
   const [, year, month, day, hour, minute, second, fraction, zone] = parts;
-  const at = Date.UTC(
+  const at = utc(
     Number(year),
     month === undefined ? 0 : Number(month) - 1,
     day === undefined ? 1 : Number(day),
@@ -103,8 +106,19 @@ function isoSpan(text: string): Span | undefined {
     return { startMs, endMs: fraction === undefined && second === undefined ? startMs + MINUTE - 1 : startMs };
   }
   if (day !== undefined) return { startMs: at, endMs: at + DAY - 1 };
-  if (month !== undefined) return { startMs: at, endMs: Date.UTC(Number(year), Number(month)) - 1 };
-  return { startMs: at, endMs: Date.UTC(Number(year) + 1, 0) - 1 };
+  if (month !== undefined) return { startMs: at, endMs: utc(Number(year), Number(month)) - 1 };
+  return { startMs: at, endMs: utc(Number(year) + 1, 0) - 1 };
+}
+
+/** Years after which the calendar repeats, and their length. */
+const CYCLE_YEARS = 400;
+const CYCLE = 146_097 * DAY;
+
+type AfterMonth = [day?: number, hours?: number, minutes?: number, seconds?: number, ms?: number];
+
+/** Like `Date.UTC`, which takes the years 0 to 99 for 1900 to 1999. */
+function utc(year: number, month: number, ...rest: AfterMonth): number {
+  return Date.UTC(year + CYCLE_YEARS, month, ...rest) - CYCLE;
 }
 
 function zoneMs(zone: string | undefined): number {
