@@ -119,6 +119,44 @@ const HOSTILE: Readonly<Record<string, (bytes: number) => string>> = {
   jsonObjects: (bytes) => `${'{"query":'.repeat(bytes / 9)}`,
 };
 
+/** Places of a name that the caller chose, `NAME`. */
+const NAMED = [
+  'NAME',
+  'RECALL NAME',
+  'RECALL beliefs WHERE NAME = "x"',
+  'RECALL beliefs WHERE a.NAME = "x"',
+  'RECALL goals WHERE goal_state = "NAME"',
+  'RECALL WHERE type = "NAME"',
+  'RECALL beliefs | SELECT NAME',
+  'RECALL beliefs ORDER BY NAME',
+  'RECALL beliefs | GROUP BY NAME',
+  'RECALL beliefs PROJECT content(NAME)',
+  'RECALL beliefs WITH dedup(NAME)',
+  'RECALL beliefs WITH NAME',
+  'RECALL beliefs AS NAME',
+  'RECALL beliefs AS [sml AS NAME, json AS NAME]',
+  'RECALL beliefs AS TEMPLATE NAME',
+  'RECALL beliefs AS TEMPLATE "{{NAME}}"',
+  'LET $NAME = RECALL; ASSEMBLE NAME FROM NAME: $NAME PRIORITY NAME',
+  'ASSEMBLE FROM (RECALL) STREAM { NAME }',
+  'BATCH { NAME: RECALL, NAME: RECALL }',
+  'DESCRIBE NAME',
+  'DESCRIBE fields NAME',
+  'DEFINE TEMPLATE NAME AS "x"',
+  'DEFINE TEMPLATE x EXTENDS NAME ELEMENT {y}',
+  'ADD NAME SET NAME = "x" REASON "y"',
+  'ADD belief SET NAME = "x" REASON "y"',
+];
+
+test('names that every object has are names like others', () => {
+  for (const source of NAMED) {
+    const named = (name: string): string => outcome(source.replaceAll('NAME', name));
+    assert.equal(named('constructor'), named('zzzzqqqq'), source);
+    for (const name of ['toString', 'valueOf', 'hasOwnProperty', '__proto__'])
+      assert.match(named(name), /^(read|CAL-E\d{3})$/, `${source} with ${name}`);
+  }
+});
+
 test('texts of 8 KiB that nest, repeat or never close are refused or parsed', () => {
   for (const [name, text] of Object.entries(HOSTILE)) {
     const source = text(8_192);

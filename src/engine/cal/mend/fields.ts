@@ -94,7 +94,8 @@ const MEANT: Readonly<Record<string, string>> = {
 
 /** The fields that `word` may mean: first common ones and those of `type`, then those of other types. */
 export function fieldCandidates(word: string, type: GrainType | undefined): readonly string[] {
-  const meant = MEANT[word.replace(/^.*\./, '')]?.split(' ') ?? [];
+  const name = word.replace(/^.*\./, '');
+  const meant = Object.hasOwn(MEANT, name) ? MEANT[name]!.split(' ') : [];
   const fits = (name: string): boolean => commonField(name) !== undefined || typeField(name)?.type === type;
   return [...meant.filter(fits), ...meant.filter((name) => !fits(name))];
 }

@@ -139,7 +139,7 @@ const GOAL_WORDS: Readonly<Record<string, string>> = {
 };
 const goalWord: Rule = (slip) => {
   const word = slip.text.slice(slip.start, slip.end).replace(/"/g, '').toLowerCase().replace(/[\s-]/g, '_');
-  const meant = slip.error.code === 'CAL-E063' ? GOAL_WORDS[word] : undefined;
+  const meant = slip.error.code === 'CAL-E063' && Object.hasOwn(GOAL_WORDS, word) ? GOAL_WORDS[word] : undefined;
   return meant === undefined ? [] : [replaced(slip, `"${meant}"`)];
 };
 

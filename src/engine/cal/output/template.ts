@@ -73,7 +73,7 @@ export function compileTemplate(body: TemplateBody, { extends: parent, at }: Tem
 
 function presetOf(name: string, at: Span | undefined): Preset {
   const canonical = Object.hasOwn(FORMAT_SYNONYMS, name) ? FORMAT_SYNONYMS[name]! : name;
-  const preset = BY_FORMAT[canonical];
+  const preset = Object.hasOwn(BY_FORMAT, canonical) ? BY_FORMAT[canonical] : undefined;
   if (preset !== undefined) return PRESETS[preset];
   if (TEMPLATE_NAMES_RESERVED.has(name))
     throw new CalError('CAL-E086', `${name} has no sections to extend`, { at, validValues: Object.keys(PRESETS) });
