@@ -46,7 +46,7 @@ const READS: ReadonlySet<string> = new Set(['recall', 'set_op', 'assemble', 'exi
 /** Maximum number of an answer's hashes that its record names. */
 const NAMED_MAX = 500;
 const HASH = /"hash":"(?:sha256:)?([0-9a-f]{64})"/g;
-const SCANNED = /"grains_scanned":(\d+)/;
+const SCANNED = /"grains_scanned":(\d+)/g;
 
 /** Keeps a recall record for a query that reads grains: the hash of its text and the grains that its answer names. */
 async function keepQuery(context: Context, queryHash: string, reply: CalReply): Promise<void> {
@@ -56,8 +56,8 @@ async function keepQuery(context: Context, queryHash: string, reply: CalReply): 
     if (hash !== undefined) hashes.add(hash);
     if (hashes.size >= NAMED_MAX) break;
   }
-  // The metadata block of the query is at the end.
-  const scanned = SCANNED.exec(reply.resultJson.slice(-CAL_BLOCK_CHARS))?.[1];
+  // The metadata block of the query is at the end, behind those of its entries.
+  const scanned = [...reply.resultJson.slice(-CAL_BLOCK_CHARS).matchAll(SCANNED)].at(-1)?.[1];
   await context.call('keepRecall', {
     mode: 'cal',
     asked: false,
