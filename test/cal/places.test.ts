@@ -148,7 +148,11 @@ test('the first results of an order are those of a full sort', async (t) => {
 test('E030, E031: a read stops at its bounds and reports which', async (t) => {
   const memory = await CalMemory.open(t);
   const { store } = memory.engine;
-  const select = (scanMax: number, untilMs: number) =>
+  const select = (
+    scanMax: number,
+    untilMs: number,
+    more: { readonly heldMax?: number; readonly dedup?: string } = {},
+  ) =>
     drained(
       selectGrains(store, store.memory(1), contextOf(1), {
         filter: {},
@@ -157,6 +161,7 @@ test('E030, E031: a read stops at its bounds and reports which', async (t) => {
         take: 5,
         scanMax,
         untilMs,
+        ...more,
       }),
     );
   assert.equal(select(3, Number.POSITIVE_INFINITY).stopped, 'scan');
@@ -164,6 +169,56 @@ test('E030, E031: a read stops at its bounds and reports which', async (t) => {
   assert.equal(select(3, Number.POSITIVE_INFINITY).scanned, 0);
   assert.equal(select(1_000, 0).stopped, 'time');
   assert.equal(select(1_000, Number.POSITIVE_INFINITY).stopped, undefined);
+  for (const more of [{}, { dedup: 'object' }])
+    assert.equal(select(1_000, Number.POSITIVE_INFINITY, { heldMax: 100, ...more }).stopped, 'bytes');
+});
+
+test('values to leave out are read once, however many values the field has', async (t) => {
+  const items = Array.from({ length: 60 }, (_, i): AddItem => {
+    return { grainType: 'action', fields: { tool_name: `t${i}`, content: `result ${i}` } };
+  });
+  const { store } = (await CalMemory.open(t, items)).engine;
+  let reads = 0;
+  const values = new Proxy(
+    Array.from({ length: 50 }, (_, i) => `t${2 * i}`),
+    {
+      get: (list, name) => {
+        if (typeof name === 'string' && /^\d+$/.test(name)) reads += 1;
+        return Reflect.get(list, name) as unknown;
+      },
+    },
+  );
+  const filter = { otherThan: [{ field: 'tool_name', values }] };
+  const bounds = { order: { by: 'hash' }, take: 5, scanMax: 1_000, untilMs: Number.POSITIVE_INFINITY } as const;
+  const { total } = drained(selectGrains(store, store.memory(1), contextOf(1), { filter, tests: [], ...bounds }));
+  assert.equal(total, 30);
+  assert.ok(reads <= values.length, `${reads} reads`);
+});
+
+test('texts that a query compares with addresses are not looked up', async (t) => {
+  const { engine } = await CalMemory.open(t);
+  const context = contextOf(1);
+  let finds = 0;
+  const call: CallMemory = async (method, input) => {
+    if (method === 'calRead' && (input as { readonly kind: string }).kind === 'find') finds += 1;
+    // Both sides of the table go by the same method.
+    return (
+      CALL_ROWS[method].kind === 'long'
+        ? engine.write(method as 'flush', context, input as never)
+        : engine.read(method as 'get', context, input as never)
+    ) as never;
+  };
+  const count = async (query: string): Promise<unknown> => {
+    const input = { query, session: PLAIN_SESSION, vectors: [] };
+    const reply = await runCal(call, context, input, engine.store.clock);
+    assert.ok(!isRefused(reply), query);
+    return (JSON.parse(reply.resultJson) as { count: number }).count;
+  };
+  assert.equal(await count('RECALL WHERE hash IN (RECALL beliefs | SUBJECTS) | COUNT'), 0);
+  assert.equal(await count('LET $s = RECALL beliefs | OBJECTS; RECALL WHERE hash IN ($s) | COUNT'), 0);
+  const beliefs = await count('RECALL beliefs | COUNT');
+  assert.equal(await count('RECALL WHERE hash IN (RECALL beliefs | HASHES) | COUNT'), beliefs);
+  assert.equal(finds, 0);
 });
 
 test('a read that would block a shard is rejected as too long, and runs in slices on request', async (t) => {
@@ -195,6 +250,7 @@ test('a read that would block a shard is rejected as too long, and runs in slice
     ['RECALL beliefs WHERE subject != "s0" | COUNT', { count: 733 }],
     ['RECALL beliefs WHERE object != "o3" ORDER BY object LIMIT 1', { total: 1_099 }],
     ['RECALL beliefs ORDER BY object LIMIT 1', { total: 1_100 }],
+    ['RECALL beliefs ORDER BY time, object LIMIT 1', { total: 1_100 }],
     ['RECALL beliefs CONTRADICTIONS | COUNT', { count: 1_100 }],
     ['RECALL beliefs WHERE subject = "s1" OR object != "o3" | COUNT', { count: 1_099 }],
     ['RECALL beliefs | OBJECTS | COUNT', { count: 1_100 }],
@@ -205,6 +261,22 @@ test('a read that would block a shard is rejected as too long, and runs in slice
     assert.ok(!isRefused(reply), `${query}: ${JSON.stringify(reply)}`);
     assert.partialDeepStrictEqual(JSON.parse(reply.resultJson), result);
   }
+  // Without a search, every grain has the same score.
+  const scored = engine.read('cal', context, {
+    ...{ query: 'RECALL beliefs ORDER BY score DESC, confidence LIMIT 3', session: PLAIN_SESSION },
+    vectors: [],
+  });
+  assert.ok(!('tooLong' in scored) && !isRefused(scored));
+  const plain = memory.ask('RECALL beliefs ORDER BY confidence LIMIT 3').result['grains'];
+  assert.deepEqual((JSON.parse(scored.resultJson) as { grains: unknown }).grains, plain);
+  // Each entry alone would do, but not all in one call.
+  const batchOf = (count: number) => {
+    const counted = 'RECALL beliefs WHERE subject IN ("s1", "s2") AND object != "o0" | COUNT';
+    const entries = Array.from({ length: count }, (_, i) => `e${i}: ${counted}`);
+    return { query: `BATCH { ${entries.join(', ')} }`, session: PLAIN_SESSION, vectors: [] };
+  };
+  assert.ok(!('tooLong' in engine.read('cal', context, batchOf(5))));
+  assert.deepEqual(engine.read('cal', context, batchOf(6)), { tooLong: true });
   const grouping = { query: 'RECALL | GROUP BY subject', session: PLAIN_SESSION, vectors: [] };
   const { resultJson } = (await runCal(call, context, grouping, engine.store.clock)) as {
     readonly resultJson: string;
@@ -223,5 +295,5 @@ test('a read that would block a shard is rejected as too long, and runs in slice
       grains,
       grains.toSorted((a, b) => (a.hash < b.hash ? -1 : 1)),
     );
-  assert.equal(scans, 7);
+  assert.equal(scans, 8);
 });

@@ -56,6 +56,39 @@ describe('RECALL', () => {
     }
   });
 
+  test('D-18: a part of an address is looked up, and refused where whole ones are compared', () => {
+    const { memory } = opened;
+    const hash = memory.hash('peanuts');
+    const all = memory.ask('RECALL | COUNT').result['count'];
+    assert.deepEqual(said(`RECALL WHERE hash IN (sha256:${hash.slice(0, 12)})`), ['peanuts']);
+    assert.equal(memory.ask(`RECALL WHERE hash NOT IN (sha256:${hash}) | COUNT`).result['count'], all - 1);
+    const part = `sha256:${hash.slice(0, 12)}`;
+    for (const condition of [
+      `hash NOT IN (${part})`,
+      `NOT hash IN (${part})`,
+      `NOT hash = ${part}`,
+      `(hash IN (${part}) OR subject = "nobody")`,
+      `(hash NOT IN (${part}) AND NOT subject = "nobody")`,
+    ])
+      assert.equal(memory.code(`RECALL WHERE ${condition}`), 'CAL-E015', condition);
+    const plan = memory.ask(`EXPLAIN RECALL WHERE hash IN (${part})`).result['plan'];
+    assert.deepEqual(plan.filters, ['hash']);
+  });
+
+  test('section 5.5: no belief has a blank side', () => {
+    const count = (where: string): number => opened.memory.ask(`RECALL beliefs WHERE ${where} | COUNT`).result['count'];
+    const all = count('confidence >= 0');
+    for (const side of ['subject', 'relation', 'object']) {
+      for (const blank of ['""', '" "']) {
+        assert.equal(count(`${side} = ${blank}`), 0, `${side} = ${blank}`);
+        assert.equal(count(`NOT ${side} = ${blank}`), all, `NOT ${side} = ${blank}`);
+        assert.equal(count(`${side} != ${blank}`), all, `${side} != ${blank}`);
+        assert.equal(count(`(${side} = ${blank} OR subject = "carol")`), count('subject = "carol"'));
+      }
+    }
+    assert.equal(count('relation IN ("", "works_at")'), count('relation = "works_at"'));
+  });
+
   test('section 5.5: a missing field fails every operator, != too; EXCLUDE passes it', () => {
     assert.equal(opened.memory.ask('RECALL beliefs WHERE importance != 0.5 LIMIT 1000').count, 2);
     assert.equal(opened.memory.ask('RECALL beliefs WHERE user_id != "ann" | COUNT').result['count'], 12);

@@ -1,7 +1,10 @@
 // The other statements, rule by rule.
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
-import { temporaryMemory } from './memory.ts';
+import { before, describe, type TestContext, test } from 'node:test';
+import type { AddItem } from '../../src/engine/calls/grain.ts';
+import { contextOf } from '../support/shard.ts';
+import { NOW_MS } from './fixture.ts';
+import { CalMemory, temporaryMemory } from './memory.ts';
 
 type BeliefList = { grains: { hash: string; score: number; fields: Record<string, string> }[] };
 const objects = (result: unknown): string[] =>
@@ -266,6 +269,23 @@ describe('statements', () => {
     assert.equal(coalesced.result['grains'][0].contested_by.length, 1);
   });
 
+  test('section 12.8: RECENT is a LIMIT, so a few newest grains are shown in full', () => {
+    const textOf = (stages: string): string =>
+      ask(`RECALL beliefs WHERE subject = "alice" ${stages} WITH progressive_disclosure AS sml`).result['content'];
+    assert.equal(textOf('RECENT 3'), textOf('ORDER BY time DESC LIMIT 3'));
+    assert.match(textOf('RECENT 3'), / source="/);
+    assert.doesNotMatch(textOf('RECENT 6'), / source="/);
+  });
+
+  test('PROJECT shows which grains are contested, also in a source of ASSEMBLE', () => {
+    const where = 'WHERE subject = "alice" AND relation = "mg:prefers"';
+    const recall = `RECALL beliefs ${where} PROJECT content(object), attr(contradicted)`;
+    for (const query of [`${recall} AS sml`, `ASSEMBLE FROM (${recall}) FORMAT sml`]) {
+      const { content } = ask(query).result;
+      assert.equal(content.match(/contradicted="true"/g)?.length, 2, content);
+    }
+  });
+
   test('D-26: a grain of several sources is only in the one of the highest rank', () => {
     const { result } = ask(
       'ASSEMBLE FROM low: (RECALL beliefs WHERE subject = "bob"), high: (RECALL beliefs WHERE relation = "works_at") PRIORITY high > low',
@@ -306,6 +326,9 @@ describe('statements', () => {
     const past = { deadlineMs: 1 };
     assert.equal(opened.memory.code('RECALL beliefs WHERE confidence < 0.5', past), 'CAL-E031');
     assert.equal(opened.memory.code('ASSEMBLE FROM (RECALL beliefs)', past), 'CAL-E075');
+    const bound = 'LET $x = RECALL beliefs WHERE confidence < 0.5; ASSEMBLE FROM $x';
+    assert.equal(opened.memory.code(bound, past), 'CAL-E075');
+    assert.equal(opened.memory.code('EXPLAIN RECALL beliefs WHERE confidence < 0.5', past), 'CAL-E031');
     assert.equal(opened.memory.code('BATCH { a: DESCRIBE server }', past), '');
   });
 
@@ -315,5 +338,47 @@ describe('statements', () => {
     const late = opened.memory.reply('LET $x = RECALL beliefs LIMIT 2 | HASHES; EXISTS $x');
     assert.ok('refused' in late && late.refused === 'CAL-E020');
     assert.deepEqual((late.error as { position: unknown }).position, { start: 49, end: 51, line: 1, col: 50 });
+    const batch = ask('LET $x = RECALL beliefs LIMIT 2 | HASHES; BATCH { a: DESCRIBE server, b: EXISTS $x }');
+    const { code, position } = batch.result['results'].b.error;
+    assert.deepEqual([code, position], ['CAL-E020', { start: 80, end: 82, line: 1, col: 81 }]);
   });
+});
+
+/** A memory with a belief of alice that was superseded. */
+async function withOldVersion(t: TestContext): Promise<CalMemory> {
+  const memory = await CalMemory.open(t);
+  await memory.engine.write('supersede', contextOf(1), {
+    oldHash: memory.hash('peanuts'),
+    fields: { object: 'almonds' },
+  });
+  return memory;
+}
+
+test('old versions are shown by all recalls of a source, if ASSEMBLE asks for them', async (t) => {
+  const memory = await withOldVersion(t);
+  const avoids = 'RECALL beliefs WHERE relation = "mg:avoids"';
+  for (const source of [`(${avoids})`, `((${avoids}) UNION (RECALL beliefs WHERE subject = "nobody"))`]) {
+    assert.deepEqual(objects(memory.ask(`ASSEMBLE FROM ${source}`).result), ['almonds']);
+    assert.deepEqual(objects(memory.ask(`ASSEMBLE FROM ${source} WITH superseded`).result), ['almonds', 'peanuts']);
+  }
+});
+
+test('section 7.4: AS OF goes by the time of recording, whatever the time that a version is about', async (t) => {
+  const at = NOW_MS / 1_000 - 1_000;
+  const said = (object: string, created_at: number, timestamp_ms: number): AddItem => ({
+    grainType: 'belief',
+    fields: { subject: 'tea', relation: 'is', object, created_at, timestamp_ms },
+  });
+  const memory = await CalMemory.open(t, [
+    said('green', at, NOW_MS),
+    said('black', at + 10, NOW_MS - 9_000_000),
+    said('white', at + 20, NOW_MS - 8_000_000),
+  ]);
+  const versionsOf = (more: string): string[] =>
+    memory
+      .ask(`HISTORY WHERE subject = "tea" AND relation = "is"${more}`)
+      .result['versions'].map(({ fields }: { fields: { object: string } }) => fields.object);
+  assert.deepEqual(versionsOf(''), ['white', 'black', 'green']);
+  const until = new Date((at + 12) * 1_000).toISOString();
+  assert.deepEqual(versionsOf(` AS OF "${until}"`), ['black', 'green']);
 });

@@ -31,8 +31,11 @@ export interface Questions extends AllReads {
   };
   /** How many grains the memory's policy lets one recall return; null: no cap. */
   cap: { input: Record<never, never>; output: { readonly recallMax: number | null } };
-  /** Oldest first; no versions where the grain does not exist or the caller may not see it. */
-  history: { input: { readonly hash: string }; output: { readonly versions: readonly VersionView[] } };
+  /** Oldest first, at most the newest ones; no versions where the grain does not exist or the caller may not see it. */
+  history: {
+    input: { readonly hash: string; readonly newest?: number };
+    output: { readonly versions: readonly VersionView[] };
+  };
   add: {
     input: { readonly grainType: string; readonly fields: JsonObject; readonly reason: string };
     output: { readonly hash: string };

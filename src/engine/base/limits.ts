@@ -604,6 +604,8 @@ export const TOOL_TEXT_CHARS_MAX = 2_000;
  * calls.
  */
 export const SHORT_READ_GRAINS_MAX = 1_024;
+/** Grains that all reads of a CAL query together open in one call of its shard; beyond: each read is a call. */
+export const SHORT_QUERY_GRAINS_MAX = 4_096;
 /** Audit entries of CAL queries that are not in the log yet; beyond: a query waits until its own entry is written. */
 export const CAL_AUDITS_MAX = 1_024;
 /** Entries of an audit chain that are scanned to count the matches of a filter. */

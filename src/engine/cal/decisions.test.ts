@@ -45,6 +45,17 @@ test('D-5: consent and consents are types, and excluded everywhere else', () => 
   assert.equal(outcome('RECALL beliefs ABOUT "DELETE consent" -- DROP this\n'), 'read');
 });
 
+test('section 3.3: a domain field may have the name of a statement, unless it is the label of an entry', () => {
+  for (const query of [
+    'RECALL beliefs SELECT subject, hc:history',
+    'RECALL beliefs PROJECT content(object, int:recall), attr(legal:describe) AS sml',
+    'BATCH { a: RECALL beliefs PROJECT content(object, hc:exists), b: RECALL }',
+  ])
+    assert.equal(outcome(query), 'read', query);
+  const { statement } = readQuery('BATCH { a: RECALL beliefs SELECT subject, hc:RECALL goals }').query;
+  assert.deepEqual(statement.kind === 'batch' && statement.entries.map(({ label }) => label.word), ['a', 'hc']);
+});
+
 test('D-7: one trailing semicolon is tolerated, and nothing after it', () => {
   sameTree('RECALL beliefs;', 'RECALL beliefs');
   assert.equal(outcome('RECALL beliefs; -- the end\n'), 'read');

@@ -124,6 +124,8 @@ export type Order =
 export type SortKey =
   /** Sort by the grain's own time (its `timestamp_ms`, otherwise its creation time). */
   | { readonly by: 'time'; readonly descending: boolean }
+  /** Sort by the time at which the grain was recorded. */
+  | { readonly by: 'created'; readonly descending: boolean }
   /** Sort by any other field. Grains without it come last in both directions. */
   | { readonly by: 'field'; readonly field: string; readonly descending: boolean };
 
@@ -154,6 +156,8 @@ export interface Bounds {
   readonly scanMax: number;
   /** Deadline: a time of `steadyMs` (base/clock.ts). */
   readonly untilMs: number;
+  /** Bytes of grains that the answer may hold; absent: as many as a whole query. */
+  readonly heldMax?: number;
 }
 
 /** Why a read stopped before its end: too many grains to open, too much time, or too many bytes to hold. */

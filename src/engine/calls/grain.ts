@@ -314,7 +314,8 @@ export interface GrainCalls {
    * starts, if one answer has no room for all.
    */
   history: {
-    input: { hash: string; after?: string | undefined };
+    /** `newest`: only so many, the last of the chain. */
+    input: { hash: string; after?: string | undefined; newest?: number | undefined };
     output: { versions: readonly VersionView[]; next?: string };
   };
   /** Namespaces of the grains that pass the filter, old versions included, in any order. */

@@ -21,7 +21,7 @@ export function history(
   store: Store,
   memory: Memory,
   context: CallContext,
-  { hash, after }: MemoryCalls['history']['input'],
+  { hash, after, newest }: MemoryCalls['history']['input'],
 ): MemoryCalls['history']['output'] {
   const ordinal = store.findOrdinal(memory.number, hash);
   const isPart = isBound(bindingOf(memory, context));
@@ -35,14 +35,28 @@ export function history(
   const chain = chainOf(store, memory, ordinal);
   const versions: VersionView[] = [];
   const room = new AnswerRoom();
-  for (let i = placeAfter(store, memory, context, chain, after); i < chain.length; i += 1) {
+  const versionAt = (i: number): VersionView | undefined => {
     const stored = store.readGrain(memory, chain[i]!);
-    if (stored === undefined || !isWithin(context, stored.grain)) continue;
-    if (refuseRead(memory, context, stored.grain, nowMs) !== undefined) continue;
+    if (stored === undefined || !isWithin(context, stored.grain)) return undefined;
+    if (refuseRead(memory, context, stored.grain, nowMs) !== undefined) return undefined;
     const { hash: address, grainType, fields, createdAt } = viewGrain(store, memory, stored, context);
-    if (!room.takes(fields)) return { versions, next: versions.at(-1)!.hash };
     const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
-    versions.push({ hash: address, grainType, fields, createdAt, relation });
+    return { hash: address, grainType, fields, createdAt, relation };
+  };
+  if (newest !== undefined) {
+    for (let i = chain.length - 1; i >= 0 && versions.length < newest; i -= 1) {
+      const version = versionAt(i);
+      if (version === undefined) continue;
+      if (!room.takes(version.fields)) break;
+      versions.push(version);
+    }
+    return { versions: versions.reverse() };
+  }
+  for (let i = placeAfter(store, memory, context, chain, after); i < chain.length; i += 1) {
+    const version = versionAt(i);
+    if (version === undefined) continue;
+    if (!room.takes(version.fields)) return { versions, next: versions.at(-1)!.hash };
+    versions.push(version);
   }
   return { versions };
 }

@@ -56,7 +56,7 @@ export function calAnswers(call: CallMemory): AnswersLater<CalQuestion> {
     rivals: partitionRead(call, 'rivals'),
     search: (query) => call('recall', query).catch(nothingInUnknownScope),
     cap: async () => ({ recallMax: await capOf(call) }),
-    history: async (input) => ({ versions: await versionsOf(call, input.hash) }),
+    history: async (input) => ({ versions: await versionsOf(call, input) }),
     add: ({ grainType, fields, reason }) => call('add', { grainType, fields, sync: false }, { reason }),
     supersede: ({ reason, ...version }) => call('supersede', version, { reason }),
   };
@@ -85,9 +85,9 @@ async function capOf(call: CallMemory): Promise<number | null> {
   return withLoosest(flat((policy?.['rules'] ?? null) as PolicyValue))['access.max_recall_limit']; // the wire form of a sealed policy
 }
 
-async function versionsOf(call: CallMemory, hash: string) {
+async function versionsOf(call: CallMemory, input: QuestionInput<'history'>) {
   try {
-    return (await call('history', { hash })).versions;
+    return (await call('history', input)).versions;
   } catch (error) {
     if (error instanceof EngineError && isNotFound(error)) return [];
     throw error;

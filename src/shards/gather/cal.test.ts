@@ -1,14 +1,15 @@
-// Contradictions in a memory of several partitions are the same as in one, wherever the grains are stored.
+// Contradictions and bounds in a memory of several partitions are the same as in one, wherever the grains are stored.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { contextOf, openShard, settingsOf } from '../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { CAL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import { PLAIN_SESSION } from '../../engine/cal/run/session.ts';
-import { isRefused } from '../../engine/calls/cal.ts';
+import { isRefused, type PartitionAnswer, type PartitionRead } from '../../engine/calls/cal.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { AddItem } from '../protocol.ts';
+import type { AddItem, ShardCaller } from '../protocol.ts';
 import { directShard } from '../transport/direct.ts';
 import type { CallMemory } from './answers.ts';
 import { gatherCalRead, runCal } from './cal.ts';
@@ -17,6 +18,7 @@ import { gatherRecall } from './recall.ts';
 import { GatherRoom } from './room.ts';
 
 const PARTITIONS = 3;
+const SELECTION = { filter: {}, tests: [], scanMax: 100_000, untilMs: Number.MAX_SAFE_INTEGER };
 
 async function enginesOf(t: TestContext, count: number): Promise<Engine[]> {
   const engines: Engine[] = [];
@@ -152,4 +154,82 @@ test('E030: grains that would have to be opened to know rivals count too', async
   assert.partialDeepStrictEqual(await count(6, Number.POSITIVE_INFINITY), { total: 12 });
   assert.partialDeepStrictEqual(await count(5, Number.POSITIVE_INFINITY), { total: 0, stopped: 'scan' });
   assert.partialDeepStrictEqual(await count(6, 0), { total: 0, stopped: 'time' });
+});
+
+test('values of more grains than may be read are those of the first ones, in one partition and in three', async (t) => {
+  const items = Array.from({ length: 40 }, (_, i) => ({
+    grainType: 'belief',
+    fields: { subject: `s${i % 7}`, relation: 'likes', object: `o${i}`, created_at: 1_700_000_000 + i },
+  }));
+  const sides = [
+    await filled(await enginesOf(t, 1), 1, items, () => 0),
+    await filled(await enginesOf(t, PARTITIONS), 1, items, (i) => (i % 5 === 0 ? 1 : i)),
+  ];
+  for (const max of [1, 5, 17, 40, 50])
+    for (const extractor of ['subjects', 'objects', 'hashes'] as const) {
+      const input = { ...SELECTION, extractor, order: { by: 'hash' }, max } as const;
+      const [one, three] = await Promise.all(
+        sides.map(async (fan) => {
+          const { output } = await gatherCalRead(fan, 'calScan', { kind: 'values', input });
+          assert.ok('values' in output && 'isCut' in output);
+          const { values, total, isCut, scanned, stopped } = output;
+          return { values: values.map(({ value }) => value), total, isCut, scanned, stopped };
+        }),
+      );
+      assert.deepEqual(three, one, `${extractor}, at most ${max}`);
+      assert.deepEqual([one?.isCut, one?.total, one?.stopped], [max < 40, 40, undefined]);
+    }
+});
+
+/** Partitions that give these answers. */
+function fanOf(answers: readonly PartitionAnswer[]): Fan {
+  const { partition: _, ...asker } = contextOf(1);
+  const callers = answers.map((answer) => ({ call: async () => answer }));
+  return new Fan(asker, callers as unknown as ShardCaller[]); // only these calls reach the shards
+}
+
+test('addresses of several partitions are cut at the limit of one', async () => {
+  const answerOf = (hashes: readonly string[]): PartitionAnswer => ({
+    kind: 'values',
+    output: {
+      values: hashes.map((hash) => ({ value: `sha256:${hash}`, hash, key: undefined })),
+      ...{ total: hashes.length, isCut: false, scanned: 0 },
+    },
+  });
+  const fan = fanOf([answerOf(['a', 'd', 'e']), answerOf(['b', 'c', 'f'])]);
+  const read = async (max: number) => {
+    const ask: PartitionRead = {
+      kind: 'values',
+      input: { ...SELECTION, extractor: 'hashes', order: { by: 'hash' }, max },
+    };
+    const { output } = await gatherCalRead(fan, 'calScan', ask);
+    assert.ok('values' in output);
+    return [output.values.map(({ hash }) => hash).join(''), output.isCut, output.total];
+  };
+  assert.deepEqual(await read(4), ['abcd', true, 6]);
+  assert.deepEqual(await read(6), ['abcdef', false, 6]);
+});
+
+test('grains of several partitions hold no more bytes than those of one may', async () => {
+  const answerOf = (hash: string): PartitionAnswer => ({
+    kind: 'select',
+    output: {
+      grains: [
+        {
+          ...{ hash, grainType: 'belief', fields: {}, createdAt: 1, createdAtMs: 1_000, namespace: '' },
+          sizeBytes: CAL_HELD_BYTES_MAX - 1,
+        },
+      ],
+      ...{ total: 1, scanned: 1 },
+    },
+  });
+  const fan = fanOf([answerOf('a'), answerOf('b')]);
+  const read = async (take: number) => {
+    const ask: PartitionRead = { kind: 'select', input: { ...SELECTION, order: { by: 'hash' }, take } };
+    const { output } = await gatherCalRead(fan, 'calScan', ask);
+    assert.ok('grains' in output);
+    return [output.grains.length, output.stopped];
+  };
+  assert.deepEqual(await read(1), [1, undefined]);
+  assert.deepEqual(await read(2), [0, 'bytes']);
 });

@@ -6,6 +6,7 @@ import { unreachable } from '../../engine/base/assert.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { defined } from '../../engine/base/defined.ts';
 import { EngineError } from '../../engine/base/errors.ts';
+import { CAL_HELD_BYTES_MAX } from '../../engine/base/limits.ts';
 import { answerCal } from '../../engine/cal/run/answer.ts';
 import { contestedOf, needsRivals, pairName } from '../../engine/cal/run/contested.ts';
 import { mentions } from '../../engine/cal/run/field-test.ts';
@@ -13,6 +14,7 @@ import { calGrain } from '../../engine/cal/run/grain-of.ts';
 import { compareCodePoints, compareKeys, keyed } from '../../engine/cal/run/order.ts';
 import { withoutRepeats } from '../../engine/cal/run/repeats.ts';
 import type {
+  AllReads,
   Bounds,
   CalCall,
   CalReply,
@@ -25,7 +27,7 @@ import type {
 } from '../../engine/calls/cal.ts';
 import type { CallContext, GrainView } from '../protocol.ts';
 import { type CallMemory, calAnswers } from './answers.ts';
-import type { Fan } from './fan.ts';
+import { type Fan, valuesOf } from './fan.ts';
 
 type Asker = Pick<CallContext, 'namespace' | 'userId' | 'deadlineMs' | 'memory' | 'actor' | 'requestId'>;
 
@@ -65,7 +67,35 @@ export async function gatherCalRead(fan: Fan, method: CalMethod, ask: PartitionR
     default:
       break;
   }
-  return merged(ask, await fan.all(method, ask));
+  const shares = ask.kind === 'values' ? await sharesOfFirst(fan, ask.input) : undefined;
+  if (shares === undefined) return merged(ask, await fan.all(method, ask));
+  const asked = shares.map((max) => ({ ...ask, input: { ...ask.input, max } }) as PartitionRead); // kind and input still match
+  return merged(ask, valuesOf(await Promise.allSettled(asked.map((one, at) => fan.one(at, method, one)))));
+}
+
+/**
+ * How many of a selection's first `max` grains by address each partition has; undefined if all are among them, or if only
+ * addresses are wanted, which are cut when they are merged. Values in another order are not cut over several partitions.
+ */
+async function sharesOfFirst(fan: Fan, input: AllReads['values']['input']): Promise<readonly number[] | undefined> {
+  const { filter, tests, scanMax, untilMs, extractor, order, max } = input;
+  if (tests.length > 0 || extractor === 'hashes' || order.by !== 'hash') return undefined;
+  const counting = { kind: 'count', input: { filter, tests, scanMax, untilMs } } as const;
+  const { total } = added(outputs(await fan.all('calRead', counting), 'count'));
+  if (total <= max) return undefined;
+  const addresses = { kind: 'values', input: { ...input, extractor: 'hashes' } } as const;
+  const lists = outputs(await fan.all('calScan', addresses), 'values').map(({ values }) => values);
+  const shares = lists.map(() => 0);
+  for (let taken = 0; taken < max; taken++) {
+    let least = -1;
+    for (const [at, list] of lists.entries()) {
+      const hash = list[shares[at]!]?.hash;
+      if (hash !== undefined && (least < 0 || hash < lists[least]![shares[least]!]!.hash)) least = at;
+    }
+    if (least < 0) break;
+    shares[least]! += 1;
+  }
+  return shares;
 }
 
 type CalMethod = 'calRead' | 'calScan';
@@ -112,19 +142,8 @@ function stoppedAnswer(kind: 'select' | 'count' | 'group' | 'values', spent: Sto
 
 function merged(ask: PartitionRead, answers: readonly PartitionAnswer[]): PartitionAnswer {
   switch (ask.kind) {
-    case 'select': {
-      const { order, take, dedup } = ask.input;
-      const parts = outputs(answers, 'select');
-      // Count a grain that two partitions hold once.
-      const distinct = new Map(parts.flatMap(({ grains }) => grains).map((view) => [view.hash, view]));
-      const sorted = [...distinct.values()]
-        .map((view) => ({ view, ...keyed(order, calGrain(view, 1)) }))
-        .sort((a, b) => compareKeys(order, a, b))
-        .map(({ view }) => view);
-      const kept = dedup === undefined ? sorted : withoutRepeats(sorted, (view) => calGrain(view, 1), dedup);
-      const grains = kept.slice(0, take);
-      return { kind: 'select', output: { grains, ...added(parts) } };
-    }
+    case 'select':
+      return { kind: 'select', output: mergeSelected(outputs(answers, 'select'), ask.input) };
     case 'count':
       return { kind: 'count', output: added(outputs(answers, 'count')) };
     case 'group': {
@@ -132,13 +151,16 @@ function merged(ask: PartitionRead, answers: readonly PartitionAnswer[]): Partit
       return { kind: 'group', output: { groups: mergeGroups(parts, ask.input.shown), ...added(parts) } };
     }
     case 'values': {
-      const { order } = ask.input;
+      const { order, extractor, tests, max } = ask.input;
       const parts = outputs(answers, 'values');
       const sorted = parts.flatMap(({ values }) => values).sort((a, b) => compareKeys(order, a, b));
       const first = new Map<string, (typeof sorted)[number]>();
       for (const one of sorted) if (!first.has(one.value)) first.set(one.value, one);
       const values = [...first.values()];
-      return { kind: 'values', output: { values, isCut: parts.some(({ isCut }) => isCut), ...added(parts) } };
+      // Each grain has an address of its own, so they are cut where the grains of one partition would be.
+      const most = extractor === 'hashes' && tests.length === 0 ? max : values.length;
+      const isCut = parts.some((part) => part.isCut) || values.length > most;
+      return { kind: 'values', output: { values: values.slice(0, most), isCut, ...added(parts) } };
     }
     case 'find': {
       const hashes = new Set(outputs(answers, 'find').flatMap((one) => one.hashes));
@@ -166,6 +188,25 @@ function merged(ask: PartitionRead, answers: readonly PartitionAnswer[]): Partit
     default:
       return unreachable(ask);
   }
+}
+
+function mergeSelected(
+  parts: readonly OutputOf<'select'>[],
+  { order, take, dedup, heldMax = CAL_HELD_BYTES_MAX }: AllReads['select']['input'],
+): OutputOf<'select'> {
+  // Count a grain that two partitions hold once.
+  const distinct = new Map(parts.flatMap(({ grains }) => grains).map((view) => [view.hash, view]));
+  const sorted = [...distinct.values()]
+    .map((view) => ({ view, ...keyed(order, calGrain(view, 1)) }))
+    .sort((a, b) => compareKeys(order, a, b))
+    .map(({ view }) => view);
+  const kept = dedup === undefined ? sorted : withoutRepeats(sorted, (view) => calGrain(view, 1), dedup);
+  const grains = kept.slice(0, take);
+  const spent = added(parts);
+  const bytes = grains.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  // The partitions together hold no more than one does.
+  if (spent.stopped === undefined && bytes > heldMax) return { ...spent, grains: [], stopped: 'bytes' };
+  return { grains, ...spent };
 }
 
 function mergeGroups(parts: readonly OutputOf<'group'>[], shown: number): GroupView[] {

@@ -15,6 +15,8 @@ export interface CalGrain {
   readonly userId?: string;
   readonly score: number;
   readonly supersededBy?: string;
+  /** Set for an old version whose next one is not shown. */
+  readonly isSuperseded?: true;
   /** Hashes of the live grains that contradict it. */
   readonly contestedBy?: readonly string[];
   readonly scoreBreakdown?: JsonObject;

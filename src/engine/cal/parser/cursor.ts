@@ -16,6 +16,8 @@ export class Cursor {
   readonly #tokens: readonly Token[];
   /** The parser records the extensions that leave no trace in the tree. The validator records the others. */
   readonly extensions: Extensions;
+  /** True within BATCH, where a comma may separate entries. */
+  isInBatch = false;
   #index = 0;
   #depth = 0;
   #looks = 0;
@@ -138,6 +140,8 @@ export class Cursor {
   /** False if the comma here precedes the next branch of COALESCE, or the label of the next entry of BATCH. */
   atListItem(): boolean {
     if (this.isWord('recall', 1)) return false;
+    // Inside of an entry's own brackets, and outside of BATCH, a colon belongs to a field.
+    if (!this.isInBatch || this.#depth > 1) return true;
     return !(this.ahead(1).kind === 'word' && this.isSymbol(':', 2) && entryWords.has(this.ahead(3).lower));
   }
 

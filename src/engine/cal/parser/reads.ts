@@ -87,6 +87,7 @@ export function parseSingular(cursor: Cursor): Word {
 
 export function parseBatch(cursor: Cursor): Batch {
   const first = cursor.expectWord('batch');
+  cursor.isInBatch = true;
   const entries = cursor.bracketed('{', '}', () => cursor.parted(() => parseLabelled(cursor)));
   return { kind: 'batch', entries, at: cursor.spanFrom(first) };
 }

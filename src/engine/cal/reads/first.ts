@@ -16,8 +16,9 @@ type Keys = (part: IndexPart) => (doc: Doc) => number;
 export function firstPlaces(search: Search, order: Order, take: number): readonly PartDoc[] | undefined {
   const { store, parts, filters } = search;
   if (order.by === 'hash') return firstByKeys(search, take, []);
-  const isByCreation = parts.every((part) => part.numbers('timestampMs') === undefined);
-  if (order.by === 'time' && order.next === undefined && isByCreation)
+  const isByCreation =
+    order.by === 'created' || (order.by === 'time' && parts.every((part) => part.numbers('timestampMs') === undefined));
+  if (isByCreation && order.next === undefined)
     return inOrder(store, parts, filters, { limit: take, order: order.descending ? 'desc' : 'asc' });
   const keys = [order, ...(order.next === undefined ? [] : [order.next])].map((one) => keysOf(search, one));
   return keys.every((one) => one !== undefined) ? firstByKeys(search, take, keys) : undefined;
@@ -25,6 +26,7 @@ export function firstPlaces(search: Search, order: Order, take: number): readonl
 
 function keysOf(search: Search, order: SortKey): Keys | undefined {
   const sign = order.descending ? -1 : 1;
+  if (order.by === 'created') return (part) => (doc) => sign * part.createdAtMs[doc]!;
   if (order.by === 'time')
     return (part) => {
       const time = timesOf(part);

@@ -20,7 +20,7 @@ import { BY_HASH, compareCodePoints } from '../run/order.ts';
 import { groupKey } from '../run/repeats.ts';
 import { FirstPlaces } from './first.ts';
 import { openEach, STEP_GRAINS } from './open-each.ts';
-import { allPlaces, type Search, viewAt } from './places.ts';
+import { allPlaces, countAll, type Search, viewAt } from './places.ts';
 import { firstOf, type Sorted } from './select.ts';
 import { searchFor, TOO_MANY } from './tested.ts';
 
@@ -35,10 +35,20 @@ export function* groupGrains(store: Store, memory: Memory, context: CallContext,
   const asked = searchFor(store, memory, context, input);
   if (asked === undefined) return { groups: [], total: 0, ...TOO_MANY };
   const { search, tests } = asked;
-  const lists = tests.length > 0 ? undefined : listsOf(search, input.field);
+  const lists = tests.length > 0 || areFew(search, input.field) ? undefined : listsOf(search, input.field);
   return lists === undefined
     ? yield* groupsByOpening(search, { ...input, tests })
     : yield* groupsByLists(search, input, lists);
+}
+
+/** Lists that are read in the time that a grain is opened. */
+const LISTS_A_GRAIN = 16;
+
+/** True if the matching grains are opened sooner than the lists of all values are read, of which there may be a million. */
+function areFew(search: Search, field: string): boolean {
+  if (!isSide(field)) return false;
+  const lists = search.parts.reduce((sum, part) => sum + part.facetCardinality(field), 0);
+  return countAll(search) * LISTS_A_GRAIN < lists;
 }
 
 interface Group {
@@ -195,8 +205,11 @@ interface Tally {
   readonly rest: readonly Ordinal[];
 }
 
-/** Counts the matching docs of each list. Runs before the first yield, because the lists may change afterwards. */
-function tallied(search: Search, { field, shown }: Input, listsIn: ListsOf): Tally {
+/**
+ * Counts the matching docs of each list. Runs before the first yield, because the lists may change afterwards. Undefined if
+ * it finds more groups than the read may open grains of.
+ */
+function tallied(search: Search, { field, shown, scanMax }: Input, listsIn: ListsOf): Tally | undefined {
   const { store, parts, filters } = search;
   const groups = new Map<string, Listed>();
   const rest: Ordinal[] = [];
@@ -218,6 +231,7 @@ function tallied(search: Search, { field, shown }: Input, listsIn: ListsOf): Tal
         const doc = values[i]!;
         if (!passing.has(doc)) continue;
         group ??= groupIn(groups, token ?? text!, text, shown);
+        if (opensEach(field, shown) && groups.size > scanMax) return undefined;
         group.count += 1;
         const head = addressHeads[doc]!;
         if (!group.first.isBehind(0, 0, head)) group.first.add({ part: at, doc, first: 0, second: 0, head });
@@ -249,6 +263,11 @@ function groupIn(groups: Map<string, Listed>, key: string, text: string | undefi
   return made;
 }
 
+/** True if a grain of each group is opened, although the lists have the names of the groups. */
+function opensEach(field: string, shown: number): boolean {
+  return isSide(field) && shown > 0;
+}
+
 interface Entered extends Counted {
   count: number;
   ordinals: Ordinal[];
@@ -256,8 +275,10 @@ interface Entered extends Counted {
 
 function* groupsByLists(search: Search, input: Input, listsIn: ListsOf): Sliced<Output> {
   const { field, shown, scanMax, untilMs } = input;
-  const { total, groups, rest } = tallied(search, input, listsIn);
-  const mayOpen = isSide(field) && shown > 0 ? groups.length : groups.filter(({ text }) => text === undefined).length;
+  const tally = tallied(search, input, listsIn);
+  if (tally === undefined) return { groups: [], total: 0, scanned: 0, stopped: 'scan' };
+  const { total, groups, rest } = tally;
+  const mayOpen = opensEach(field, shown) ? groups.length : groups.filter(({ text }) => text === undefined).length;
   if (mayOpen + rest.length > scanMax) return { groups: [], total, scanned: 0, stopped: 'scan' };
   const counted = new Map<string, Entered>();
   /** Groups from several lists. Each list is in address order, but their concatenation is not. */

@@ -3,7 +3,7 @@ import { type AnswersNow, answerNow } from '../../asking/asking.ts';
 import type { CalQuestion, QuestionInput, QuestionOutput } from '../../asking/questions.ts';
 import { unreachable } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
-import { SHORT_READ_GRAINS_MAX } from '../../base/limits.ts';
+import { SHORT_QUERY_GRAINS_MAX, SHORT_READ_GRAINS_MAX } from '../../base/limits.ts';
 import type { AllReads, PartitionAnswer, PartitionRead } from '../../calls/cal.ts';
 import type { MemoryCalls } from '../../calls/calls.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -40,11 +40,14 @@ export function cal(
 
 /** Answers a read-only query's questions from the shard's store. */
 function answersHere(store: Store, memory: Memory, context: CallContext): AnswersNow<CalQuestion> {
+  let left = SHORT_QUERY_GRAINS_MAX;
   const read =
     <K extends keyof AllReads>(kind: K) =>
-    (asked: QuestionInput<K>): QuestionOutput<K> =>
-      // A partition answers a kind with its output.
-      shortRead(store, memory, context, { kind, input: asked } as PartitionRead).output as QuestionOutput<K>;
+    (asked: QuestionInput<K>): QuestionOutput<K> => {
+      const answer = shortRead(store, memory, context, { kind, input: asked } as PartitionRead, left);
+      if ('scanned' in answer.output) left -= answer.output.scanned;
+      return answer.output as QuestionOutput<K>; // A partition answers a kind with its output.
+    };
   const questions = new KnownQuestions();
   const refuse = (): never => {
     throw new CalError('CAL-E044', 'a read-only query cannot write');
@@ -61,7 +64,7 @@ function answersHere(store: Store, memory: Memory, context: CallContext): Answer
     search: (query) =>
       searchHere(store, memory, context, { ...query, filter: inScope(memory, query.filter) }, questions),
     cap: () => ({ recallMax: memory.governed.rules['access.max_recall_limit'] }),
-    history: ({ hash }) => ({ versions: versionsOf(store, memory, context, hash) }),
+    history: (asked) => ({ versions: versionsOf(store, memory, context, asked) }),
     add: refuse,
     supersede: refuse,
   };
@@ -72,20 +75,28 @@ class TooLong extends Error {
   override name = 'TooLong';
 }
 
-function shortRead(store: Store, memory: Memory, context: CallContext, ask: PartitionRead): PartitionAnswer {
+/** `left`: grains that the query may still open in this call. */
+function shortRead(
+  store: Store,
+  memory: Memory,
+  context: CallContext,
+  ask: PartitionRead,
+  left: number,
+): PartitionAnswer {
   if (ask.kind === 'find' || ask.kind === 'estimate') return calRead(store, memory, context, ask);
   const { scanMax } = ask.input;
+  const most = Math.max(0, Math.min(left, SHORT_READ_GRAINS_MAX));
   // The kind stays with its input.
-  const short = { kind: ask.kind, input: { ...ask.input, scanMax: Math.min(scanMax, SHORT_READ_GRAINS_MAX) } };
+  const short = { kind: ask.kind, input: { ...ask.input, scanMax: Math.min(scanMax, most) } };
   const answer = calRead(store, memory, context, short as PartitionRead);
   const stopped = 'stopped' in answer.output ? answer.output.stopped : undefined;
-  if (stopped === 'scan' && scanMax > SHORT_READ_GRAINS_MAX) throw new TooLong();
+  if (stopped === 'scan' && scanMax > most) throw new TooLong();
   return answer;
 }
 
-function versionsOf(store: Store, memory: Memory, context: CallContext, hash: string) {
+function versionsOf(store: Store, memory: Memory, context: CallContext, asked: QuestionInput<'history'>) {
   try {
-    return history(store, memory, context, { hash }).versions;
+    return history(store, memory, context, asked).versions;
   } catch (error) {
     if (error instanceof EngineError && (error.code === 'MEM-E001' || error.code === 'MEM-E006')) return [];
     throw error;

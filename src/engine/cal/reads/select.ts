@@ -99,7 +99,7 @@ function* chosen(
   places: Iterable<PartDoc>,
   input: Pick<Selection, 'tests' | 'contested'> & Bounds & { readonly order: Order | undefined; readonly take: number },
 ): Sliced<Selected> {
-  const { order, take } = input;
+  const { order, take, heldMax = CAL_HELD_BYTES_MAX } = input;
   let kept: (Keyed & { readonly view: GrainView })[] = [];
   let heldBytes = 0;
   let total = 0;
@@ -108,11 +108,11 @@ function* chosen(
     if (take === 0) return undefined;
     kept.push({ view, ...keyed(order ?? BY_HASH, grain) });
     heldBytes += view.sizeBytes;
-    if (order !== undefined && (kept.length >= 2 * take + 64 || heldBytes > CAL_HELD_BYTES_MAX)) {
+    if (order !== undefined && (kept.length >= 2 * take + 64 || heldBytes > heldMax)) {
       kept = firstOf(kept, order, take);
       heldBytes = kept.reduce((sum, one) => sum + one.view.sizeBytes, 0);
     }
-    return heldBytes > CAL_HELD_BYTES_MAX ? 'full' : undefined;
+    return heldBytes > heldMax ? 'full' : undefined;
   });
   if (opened.stopped !== undefined) return { grains: [], total, ...opened };
   const grains = order === undefined ? kept : firstOf(kept, order, take);
@@ -128,7 +128,7 @@ function* distinct(
   places: Iterable<PartDoc>,
   input: PartitionReads['select']['input'] & { readonly dedup: string },
 ): Sliced<Selected> {
-  const { order, take, dedup } = input;
+  const { order, take, dedup, heldMax = CAL_HELD_BYTES_MAX } = input;
   const firsts = new Map<string, Sorted>();
   let rest: Sorted[] = [];
   let total = 0;
@@ -147,7 +147,7 @@ function* distinct(
   });
   if (opened.stopped !== undefined) return { grains: [], total, ...opened };
   const grains: GrainView[] = [];
-  const room = new AnswerRoom(CAL_HELD_BYTES_MAX);
+  const room = new AnswerRoom(heldMax);
   for (const { ordinal } of firstOf([...firsts.values(), ...rest], order, take)) {
     const view = viewAt(search, ordinal);
     if (view !== undefined && !room.takesBytes(view.sizeBytes))

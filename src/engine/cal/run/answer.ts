@@ -6,9 +6,10 @@ import type { CallContext } from '../../calls/context.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
 import type { CalError } from '../errors.ts';
 import type { CheckedQuery } from '../query.ts';
+import { tookTooLong } from './assemble.ts';
 import { asCalError } from './failure.ts';
 import { statementType, tierOf } from './kinds.ts';
-import { withBlock } from './payload.ts';
+import { type Answer, withBlock } from './payload.ts';
 import { planOf } from './plans.ts';
 import { runQuery } from './query.ts';
 import type { Running } from './running.ts';
@@ -31,7 +32,7 @@ export function* answerCal(
 
 function* answerChecked(
   checked: CheckedQuery,
-  { session, vectors }: CalCall,
+  { query: source, session, vectors }: CalCall,
   { namespace, userId, deadlineMs }: Pick<CallContext, 'namespace' | 'userId' | 'deadlineMs'>,
   { clock, startedMs }: { readonly clock: Clock; readonly startedMs: number },
 ): Running<CalReply> {
@@ -40,6 +41,7 @@ function* answerChecked(
   const own = steadyMs(clock) + (statement.kind === 'assemble' ? session.assembleTimeoutMs : session.queryTimeoutMs);
   const run: Run = {
     session,
+    source,
     sourceHash: checked.sourceHash,
     namespace,
     userId,
@@ -50,9 +52,15 @@ function* answerChecked(
     recallMax: null,
     extensions: checked.extensions,
     vectors: new Map(vectors.map((vector) => [vector.of, vector])),
-    spent: { scanned: 0, warnings: [], withoutVector: new Set() },
+    spent: { scanned: 0, heldBytes: 0, warnings: [], withoutVector: new Set() },
   };
-  const answer = yield* runQuery(checked.query, run);
+  let answer: Answer;
+  try {
+    answer = yield* runQuery(checked.query, run);
+  } catch (error) {
+    // A part of it that has no code of its own was late.
+    throw statement.kind === 'assemble' && asCalError(error).code === 'CAL-E031' ? tookTooLong() : error;
+  }
   const { sourceHash } = checked;
   const { json, warning } = written(
     withBlock(answer, statement, { sourceHash, startedMs, scanned: run.spent.scanned }),

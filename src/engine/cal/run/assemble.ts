@@ -3,7 +3,7 @@
 import { assert } from '../../base/assert.ts';
 import { defined } from '../../base/defined.ts';
 import type { JsonObject } from '../../grain/api/json-value.ts';
-import type { Assemble, AssembleSource, FormatChoice } from '../ast.ts';
+import type { Assemble, AssembleSource, FormatChoice, Recall, SetOperation, WithOption } from '../ast.ts';
 import { CalError, calWarning } from '../errors.ts';
 import { type Assembled, type AssembledSource, assemble } from '../output/assembly/assemble.ts';
 import { levelOf } from '../output/disclosure.ts';
@@ -15,7 +15,7 @@ import { tokenCounter } from '../output/tokenizer.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
 import { checkTime, pace } from './bounds.ts';
 import { sharesOf } from './cap.ts';
-import { contested } from './contested.ts';
+import { contested, showsContested } from './contested.ts';
 import { asCalError } from './failure.ts';
 import { OF_ANSWER, warnOfIdle } from './idle.ts';
 import { type Answer, disclosureOf, formatted, grainJson, has, lookUp, projectOf, shownHash } from './payload.ts';
@@ -141,7 +141,7 @@ function sourceJson(source: AssembledSource, about: Resolved['about']): JsonObje
   });
 }
 
-function tookTooLong(): CalError {
+export function tookTooLong(): CalError {
   return new CalError('CAL-E075', 'ASSEMBLE took too long');
 }
 
@@ -187,12 +187,16 @@ function reasonsOf(
   return reasons;
 }
 
-/** True if old versions are wanted from all sources. */
+/** The source, with old versions if they are wanted from all sources. A LET has its own options. */
 function withOptions(source: AssembleSource, options: Assemble['with']): AssembleSource {
   const { from } = source;
   const old = options.find(({ option }) => option === 'superseded');
-  if (from.kind !== 'recall' || old === undefined || has(from.with, 'superseded')) return source;
-  return { ...source, from: { ...from, with: [...from.with, old] } };
+  return old === undefined || from.kind === 'parameter' ? source : { ...source, from: withOld(from, old) };
+}
+
+function withOld(from: Recall | SetOperation, old: WithOption): Recall | SetOperation {
+  if (from.kind === 'set_op') return { ...from, operands: from.operands.map((operand) => withOld(operand, old)) };
+  return has(from.with, old.option) ? from : { ...from, with: [...from.with, old] };
 }
 
 function* runSource({ from }: AssembleSource, run: Run): Running<Pick<Resolved, 'grains' | 'project' | 'about'>> {
@@ -204,7 +208,9 @@ function* runSource({ from }: AssembleSource, run: Run): Running<Pick<Resolved, 
   if (from.kind === 'recall') warnOfIdle(from.with, OF_ANSWER, 'write it after the sources of ASSEMBLE', run);
   const outcome = yield* from.kind === 'recall' ? runRecall(from, run) : runSetOperation(from, run);
   checkTime(run);
-  if (outcome.kind === 'grains')
-    return { grains: outcome.grains, project: projectOf(outcome.project), about: outcome.about };
+  if (outcome.kind === 'grains') {
+    const grains = showsContested(outcome) ? yield* contested(outcome.grains, run) : outcome.grains;
+    return { grains, project: projectOf(outcome.project), about: outcome.about };
+  }
   throw new CalError('CAL-E021', 'a source of ASSEMBLE must return grains', { at: from.at });
 }

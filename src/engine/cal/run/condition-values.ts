@@ -102,3 +102,16 @@ export class ConditionValues {
     });
   }
 }
+
+/** The addresses among the values of a condition. Only one that is written in the query may be a part of an address. */
+export function addressesOf(values: readonly Scalar[], condition: FieldCondition): readonly string[] {
+  const literals = 'values' in condition ? condition.values : [];
+  const written = new Set(literals.flatMap((value) => (value.kind === 'hash' ? [value.hex] : [])));
+  return values
+    .map((value) =>
+      String(value)
+        .replace(/^sha256:/i, '')
+        .toLowerCase(),
+    )
+    .filter((address) => /^[0-9a-f]{64}$/.test(address) || written.has(address));
+}

@@ -24,8 +24,8 @@ import { goalStatesLike } from '../output/fields.ts';
 import { commonField, fieldNamed, typeField } from '../vocabulary/fields.ts';
 import { typeOfPlural } from '../vocabulary/grain-types.ts';
 import { CATEGORY_RELATIONS } from '../vocabulary/relations.ts';
-import { ConditionValues, type Meaning } from './condition-values.ts';
-import { type Subquery, testOf, timesOf } from './field-tests.ts';
+import { addressesOf, ConditionValues, type Meaning } from './condition-values.ts';
+import { checkWhole, type Subquery, testOf, timesOf } from './field-tests.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -184,12 +184,15 @@ class Builder {
   }
 
   /** Subject, relation or object is one of these. */
-  triple(field: 'subject' | 'relation' | 'object', values: readonly string[], name: string = field): void {
-    if (values.length === 0) this.#nothing = true;
+  triple(field: 'subject' | 'relation' | 'object', wanted: readonly string[], name: string = field): void {
+    if (wanted.length === 0) this.#nothing = true;
     if (!isIndexed(field, this.#type)) {
-      this.test({ field, op: 'in', values }, name);
+      this.test({ field, op: 'in', values: wanted }, name);
       return;
     }
+    // No side of a triple is blank. The index lists something else under a blank relation.
+    const values = wanted.filter((value) => tripleForm(value) !== '');
+    if (values.length === 0) this.#nothing = true;
     const [first] = values;
     const isSingle = values.length === 1 && first !== undefined;
     // The pair index serves a single subject with a single relation.
@@ -302,8 +305,11 @@ class Builder {
         const values = 'values' in condition ? this.#values.scalars(condition.values, condition) : subquery(condition);
         // Only in a query that is explained, not run.
         if (values === undefined) this.#note(field, undefined);
-        else if (condition.op === 'in') this.#oneOf(field, values);
-        else this.#noneOf(field, values);
+        else if (condition.op === 'in') this.#oneOf(field, values, condition);
+        else {
+          checkWhole(condition);
+          this.#noneOf(field, values);
+        }
         return;
       }
       case 'between':
@@ -328,15 +334,17 @@ class Builder {
     this.#note('tags', 'facet tag', op === 'include' ? { tags: values } : undefined);
   }
 
-  #oneOf(field: string, values: readonly Scalar[]): void {
+  #oneOf(field: string, values: readonly Scalar[], condition: FieldCondition): void {
     if (field === 'subject' || field === 'relation' || field === 'object') this.triple(field, values.map(String));
     else if (field === 'user_id') this.facet('user', values.map(String), field);
     else if (field === 'session_id') this.facet('session', values.map(String), field);
     else if (field === 'namespace' && this.#meaning.namespace !== undefined) this.namespace('');
     else if (field === 'namespace') this.facet('namespace', values.map(String), field);
     else if (field === 'type') this.#types(values.map(String));
-    else if (field === 'hash') this.#addressLists.push(values.map((value) => String(value).replace(/^sha256:/i, '')));
-    else if (values.length === 0) this.#nothing = true;
+    else if (field === 'hash') {
+      this.#addressLists.push(addressesOf(values, condition));
+      this.#note(field, 'address');
+    } else if (values.length === 0) this.#nothing = true;
     else if (!this.#listed(field, '=', values)) this.test({ field, op: 'in', values });
   }
 

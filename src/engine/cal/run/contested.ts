@@ -10,6 +10,7 @@ import { mentions } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import type { Running } from './running.ts';
 import type { Run } from './session.ts';
+import type { Outcome } from './stages.ts';
 
 /** Maximum number of contradicting grains to return for a grain. */
 const RIVALS_LISTED_MAX = 100;
@@ -51,12 +52,19 @@ export function* contested(grains: readonly CalGrain[], run: Run): Running<CalGr
   });
 }
 
+/** True if a stage shows which of the grains are contested. */
+export function showsContested({ select, project }: Pick<Outcome, 'select' | 'project'>): boolean {
+  const projected = project?.flatMap(({ fields }) => fields.map(({ word }) => word));
+  return [...(select ?? []), ...(projected ?? [])].includes('contradicted');
+}
+
 /**
  * Subject and relation of a belief; undefined for grains that contradict nothing, such as old versions and retracted
  * ones.
  */
 export function pairOf(grain: CalGrain): Spoken | undefined {
-  if (grain.grainType !== 'belief' || grain.supersededBy !== undefined || isRetracted(grain)) return undefined;
+  const isOld = grain.supersededBy !== undefined || grain.isSuperseded === true;
+  if (grain.grainType !== 'belief' || isOld || isRetracted(grain)) return undefined;
   const subject = fieldValue(grain, 'subject');
   const relation = fieldValue(grain, 'relation');
   if (typeof subject !== 'string' || typeof relation !== 'string') return undefined;

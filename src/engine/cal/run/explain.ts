@@ -9,6 +9,7 @@ import type { Explain, Recall, Stage, Statement } from '../ast.ts';
 import { EXTENSIONS } from '../vocabulary/extensions.ts';
 import { fieldNamed } from '../vocabulary/fields.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
+import { checkTime } from './bounds.ts';
 import { type Conditions, conditionsOf, type Met } from './conditions.ts';
 import { statementType, tierOf } from './kinds.ts';
 import type { Running } from './running.ts';
@@ -118,6 +119,7 @@ function* recallPlan(recall: Recall, run: Run): Running<JsonObject> {
   };
   const conditions = conditionsOf(recall, meaning, () => undefined);
   const { counts } = yield* ask('estimate', { filters: estimates(conditions) });
+  checkTime(run);
   const route = routeOf(recall, conditions);
   const filters = conditions.met.map(({ name }) => name);
   const indexes = conditions.met.map(

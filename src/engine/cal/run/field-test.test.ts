@@ -30,6 +30,29 @@ test('section 5.5: a field that is missing or null fails every operator but EXCL
   assert.equal(passes(BELIEF, { field: 'source_type', op: 'exclude', values: ['a'] }), true);
 });
 
+test('a list of values is read once, however many grains are tested', () => {
+  let reads = 0;
+  const values = new Proxy(
+    Array.from({ length: 500 }, (_, i) => `s${i}`),
+    {
+      get: (list, name) => {
+        if (typeof name === 'string' && /^\d+$/.test(name)) reads += 1;
+        return Reflect.get(list, name) as unknown;
+      },
+    },
+  );
+  for (const op of ['in', 'not_in'] as const)
+    for (let i = 0; i < 600; i++) {
+      const isIn = passes(grain({ subject: ` s${i}` }), { field: 'subject', op, values });
+      assert.equal(isIn, i < 500 ? op === 'in' : op === 'not_in', `${op} ${i}`);
+    }
+  assert.ok(reads <= 500, `${reads} reads`);
+  const ofNumbers: FieldTest = { field: 'confidence', op: 'in', values: [0, true, '0.5', 0.25] };
+  assert.equal(passes(grain({ confidence: -0 }), ofNumbers), true);
+  assert.equal(passes(grain({ confidence: 0.5 }), ofNumbers), false);
+  assert.equal(passes(grain({ tags: ['a', 's3'] }), { field: 'tags', op: 'in', values }), true);
+});
+
 test('numbers compare as doubles, texts by code points in NFC, with the sides of a triple trimmed', () => {
   const holds: readonly FieldTest[] = [
     { field: 'confidence', op: '>=', value: 0.5 },

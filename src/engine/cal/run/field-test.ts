@@ -39,9 +39,9 @@ function passesLeaf(grain: CalGrain, test: LeafTest): boolean {
     case 'include':
       return test.values.every((one) => holds(test.field, value, one));
     case 'in':
-      return test.values.some((one) => holds(test.field, value, one));
+      return isOneOf(test.field, value, test.values);
     case 'not_in':
-      return !test.values.some((one) => holds(test.field, value, one));
+      return !isOneOf(test.field, value, test.values);
     case 'between':
       return typeof value === 'number' && value >= test.low && value <= test.high;
     case '=':
@@ -79,6 +79,21 @@ function holds(field: string, value: unknown, wanted: Scalar): boolean {
   if (typeof wanted !== 'string' || typeof value !== 'string') return value === wanted;
   const form = FORMS[field] ?? plain;
   return form(value) === form(wanted);
+}
+
+/** The values of conditions in the form in which they are compared. A subquery can return a hundred thousand. */
+const known = new WeakMap<readonly Scalar[], { readonly field: string; readonly values: ReadonlySet<Scalar> }>();
+
+/** True if the value, or a member of a list, is one of those wanted. */
+function isOneOf(field: string, value: unknown, wanted: readonly Scalar[]): boolean {
+  if (Array.isArray(value)) return value.some((one) => isOneOf(field, one, wanted));
+  const form = FORMS[field] ?? plain;
+  let values = known.get(wanted);
+  if (values?.field !== field) {
+    values = { field, values: new Set(wanted.map((one) => (typeof one === 'string' ? form(one) : one))) };
+    known.set(wanted, values);
+  }
+  return values.values.has((typeof value === 'string' ? form(value) : value) as Scalar); // no other value is in the set
 }
 
 const plain = (text: string): string => text.normalize('NFC');

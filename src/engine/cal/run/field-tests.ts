@@ -49,18 +49,25 @@ function leafOf(condition: FieldCondition, { values, namespace, subquery }: Test
     case 'not_in': {
       if ('values' in condition && known?.type === 'temporal')
         return timesOf(field, condition.op, condition.values, condition, values);
+      checkWhole(condition);
       const wanted = 'values' in condition ? values.scalars(condition.values, condition) : (subquery(condition) ?? []);
       return { field, op: condition.op, values: wanted };
     }
     default: {
       if (known?.type === 'temporal')
         return { field, op: 'between', ...values.rangeOf(field, condition.op, condition.value, condition) };
-      const value = values.scalar(condition.value, condition);
-      if (field === 'hash' && String(value).replace(/^sha256:/i, '').length < 64)
-        throw new CalError('CAL-E015', 'a hash under OR or NOT must have all 64 digits', { at: condition.at });
-      return { field, op: condition.op, value };
+      checkWhole(condition);
+      return { field, op: condition.op, value: values.scalar(condition.value, condition) };
     }
   }
+}
+
+/** Throws E015 for a part of an address, because a test compares whole ones. */
+export function checkWhole(condition: FieldCondition): void {
+  if (condition.field.word !== 'hash') return;
+  const written = 'values' in condition ? condition.values : 'value' in condition ? [condition.value].flat() : [];
+  if (written.some((value) => value.kind === 'hash' && value.hex.length < 64))
+    throw new CalError('CAL-E015', 'a hash under OR or NOT must have all 64 digits', { at: condition.at });
 }
 
 /** One of several times, or none of them. */

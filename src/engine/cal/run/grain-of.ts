@@ -4,7 +4,7 @@ import type { GrainView } from '../../calls/grain.ts';
 import type { CalGrain } from '../output/grain.ts';
 
 export function calGrain(view: GrainView, score: number): CalGrain {
-  const { hash, grainType, fields, text, createdAtMs, namespace, userId, supersededBy } = view;
+  const { hash, grainType, fields, text, createdAtMs, namespace, userId, supersededBy, isSuperseded } = view;
   return defined({
     hash,
     grainType,
@@ -15,5 +15,6 @@ export function calGrain(view: GrainView, score: number): CalGrain {
     score,
     userId,
     supersededBy,
+    isSuperseded,
   });
 }

@@ -14,8 +14,21 @@ export function keyed(order: Order, grain: CalGrain): Keyed {
 }
 
 function orderKey(order: SortKey, grain: CalGrain): OrderKey {
+  if (order.by === 'created') return grain.createdAtMs;
   const value = fieldValue(grain, order.by === 'time' ? 'time' : order.field);
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}
+
+/** The order without the score, which is the same for all grains where nothing is searched for. */
+export function withoutScore(order: Order): Order {
+  if (order.by === 'hash') return order;
+  const { next, ...first } = order;
+  const keys = [first, ...(next === undefined ? [] : [next])].filter(
+    (key) => key.by !== 'field' || key.field !== 'score',
+  );
+  const [main, second] = keys;
+  if (main === undefined) return BY_HASH;
+  return second === undefined ? main : { ...main, next: second };
 }
 
 /** Compares by key, then by address ascending. Negative if `a` comes before `b`. */

@@ -135,7 +135,7 @@ export function has(options: readonly WithOption[], name: WithOption['option']):
 /** The members of a statement that recalls, formatted where it asks for that. */
 export function outcomeAnswer(
   outcome: Outcome,
-  recall: Partial<Pick<Recall, 'with' | 'format' | 'stages'>>,
+  recall: Partial<Pick<Recall, 'with' | 'format' | 'stages' | 'recent'>>,
   run: Run,
   why?: string,
 ): Answer {
@@ -187,7 +187,7 @@ export function outcomeAnswer(
 
 function grainsAnswer(
   outcome: Extract<Outcome, { kind: 'grains' }>,
-  recall: Partial<Pick<Recall, 'format' | 'stages'>> & { readonly with: readonly WithOption[] },
+  recall: Partial<Pick<Recall, 'format' | 'stages' | 'recent'>> & { readonly with: readonly WithOption[] },
   run: Run,
   why: string | undefined,
 ): Answer {
@@ -205,7 +205,7 @@ function grainsAnswer(
   if (recall.format === undefined) warnOfIdle(recall.with, OF_TEXT, 'no format is asked for', run);
   if (recall.format === undefined) return { payload, count, tokensUsed: 0, grainsReturned: count };
   const renderings = resolveFormats(recall.format, (name) => lookUp(run, name));
-  const limit = recall.stages?.find((stage) => stage.stage === 'limit')?.count;
+  const limit = recall.recent ?? recall.stages?.find((stage) => stage.stage === 'limit')?.count;
   const { renderings: rendered, warnings } = renderGrains(grains, renderings, {
     nowMs: run.nowMs,
     counter: tokenCounter(run.session.tokens ?? 'estimate'),

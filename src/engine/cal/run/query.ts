@@ -8,7 +8,7 @@ import type { BatchStatement, Coalesce, LetBinding, Query, SetOperation, Stateme
 import { CalError } from '../errors.ts';
 import { runAssemble } from './assemble.ts';
 import { checkTime } from './bounds.ts';
-import { contested } from './contested.ts';
+import { contested, showsContested } from './contested.ts';
 import { describe } from './describe.ts';
 import { runExplain } from './explain.ts';
 import { asCalError } from './failure.ts';
@@ -118,9 +118,8 @@ function* detected(
   run: Run,
 ): Running<Outcome> {
   if (outcome.kind !== 'grains') return outcome;
-  const isAsked =
-    contradictions === true || has(options, 'contradiction_detection') || outcome.select?.includes('contradicted');
-  if (isAsked !== true) return outcome;
+  const isAsked = contradictions === true || has(options, 'contradiction_detection') || showsContested(outcome);
+  if (!isAsked) return outcome;
   return { ...outcome, grains: yield* contested(outcome.grains, run) };
 }
 
@@ -164,7 +163,8 @@ function* runBatch(
       tokensUsed += answer.tokensUsed;
       grainsReturned += answer.grainsReturned;
     } catch (error) {
-      results[label.word] = asCalError(error).toJson() as JsonObject; // It consists of JSON values.
+      const located = asCalError(error).located(run.source);
+      results[label.word] = located.toJson() as JsonObject; // It consists of JSON values.
     }
   }
   return { payload: { type: 'batch', results }, count: entries.length, tokensUsed, grainsReturned };

@@ -12,7 +12,7 @@ import { CalError, calWarning } from '../errors.ts';
 import { diversified } from '../output/diversity.ts';
 import type { CalGrain } from '../output/grain.ts';
 import { CAL_LIMITS } from '../vocabulary/limits.ts';
-import { bounds, charge, checkTime } from './bounds.ts';
+import { bounds, charge, checkTime, hold } from './bounds.ts';
 import { atMost, checkWritten } from './cap.ts';
 import type { Meaning } from './condition-values.ts';
 import { type Conditions, conditionsOf } from './conditions.ts';
@@ -20,7 +20,7 @@ import { contested, needsRivals } from './contested.ts';
 import { passes } from './field-test.ts';
 import { calGrain } from './grain-of.ts';
 import { OF_SEARCH, warnOfIdle } from './idle.ts';
-import { BY_HASH, byScore, ordered } from './order.ts';
+import { BY_HASH, byScore, ordered, withoutScore } from './order.ts';
 import { type Page, type PlainStage, pageOf } from './page.ts';
 import { resolveAddress, resolveReference, valuesOf } from './references.ts';
 import { withoutRepeats } from './repeats.ts';
@@ -158,6 +158,7 @@ function* select(selection: Selection, { recall, run, purpose }: Asked): Running
   const stages = plainStages(recall.stages, run);
   const page = pageOf(recall, stages, run.recallMax, limitsOf(run, purpose));
   const repeats = dedupOf(recall.with);
+  const order = withoutScore(page.order ?? BY_HASH);
   if (page.countsOnly) {
     const total = yield* countOf(selection, repeats, run);
     const left = Math.max(0, total - page.skip);
@@ -170,7 +171,6 @@ function* select(selection: Selection, { recall, run, purpose }: Asked): Running
     return yield* groups(selection, next.field.word, run);
   if (isUncut && recall.recent === undefined && !isStrict(run)) {
     const extractor = next === undefined ? undefined : EXTRACTORS.find((one) => one === next.stage);
-    const order = page.order ?? BY_HASH;
     // Under a policy's cap, values come from the first grains only, so the store cannot extract them.
     const isCapped = purpose === 'answer' && run.recallMax !== null;
     if (extractor !== undefined && !isCapped) return yield* valuesIn(selection, { extractor, order, after }, run);
@@ -180,16 +180,19 @@ function* select(selection: Selection, { recall, run, purpose }: Asked): Running
   }
   const isHeld = page.take === undefined && !isStrict(run);
   const most = isHeld ? CAL_LIMITS.grainsHeldMax : CAL_LIMITS.grainsScannedMax;
+  // One more shows that there are more. The total does not, because it counts repeats too.
+  const all = isHeld ? most + 1 : most;
   const selected = yield* ask('select', {
     ...selection,
     ...bounds(run),
-    order: page.order ?? BY_HASH,
-    take: page.take === undefined ? most : page.skip + page.take,
+    order,
+    take: page.take === undefined ? all : page.skip + page.take,
     ...defined({ dedup: repeats }),
   });
   charge(run, selected);
-  if (isHeld && repeats === undefined && selected.total > most) warnOfCut(run, most);
-  const grains = selected.grains.map((view) => calGrain(view, 1));
+  const isCut = isHeld && selected.grains.length > most;
+  if (isCut) warnOfCut(run, most);
+  const grains = (isCut ? selected.grains.slice(0, most) : selected.grains).map((view) => calGrain(view, 1));
   return paged({ kind: 'grains', grains, total: selected.total }, page, run, purpose);
 }
 
@@ -242,7 +245,7 @@ function* groups(selection: Selection, field: string, run: Run): Running<Outcome
     shown: CAL_LIMITS.limitDefault,
     shownMax: atMost(run.recallMax, CAL_LIMITS.limitMax),
   });
-  charge(run, grouped);
+  charge(run, { ...grouped, grains: grouped.groups.flatMap(({ grains }) => grains) });
   let room = atMost(run.recallMax, CAL_LIMITS.limitMax);
   return {
     kind: 'groups',
@@ -316,6 +319,10 @@ function* search(
     wordsOnly: wordsOnly || undefined,
   });
   run.spent.scanned += hits.length;
+  hold(
+    run,
+    hits.map(({ grain }) => grain),
+  );
   checkTime(run);
   const candidates = hits.filter(({ evidence = 0 }) => !wordsOnly || evidence >= evidenceMin).map(hitGrain);
   const isAsked = needsRivals(tests);

@@ -23,7 +23,9 @@ export type Bound =
 /** A running query. */
 export interface Run {
   readonly session: CalSession;
-  /** The query as sent, trimmed. */
+  /** The query as received. */
+  readonly source: string;
+  /** Hash of the query, trimmed. */
   readonly sourceHash: string;
   /** The binding: nothing outside it exists for this query. */
   readonly namespace: string | undefined;
@@ -47,6 +49,8 @@ export interface Run {
 export interface Spent {
   /** Number of grains opened. */
   scanned: number;
+  /** Bytes of the grains that reads have returned. */
+  heldBytes: number;
   readonly warnings: string[];
   /** Texts searched by words only, because there was no vector. */
   readonly withoutVector: Set<string>;

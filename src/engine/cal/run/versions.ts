@@ -19,13 +19,13 @@ import { spanOf } from './time.ts';
 export function* runHistory(history: History, run: Run): Running<JsonObject> {
   const hash = yield* resolveReference(history.grain, run);
   if (hash === undefined) return { type: 'history', versions: [] };
-  const { versions } = yield* ask('history', { hash });
+  const { versions } = yield* ask('history', { hash, newest: CAL_LIMITS.historyVersionsMax });
   run.spent.scanned += versions.length;
   const shown = versions.map((version, i): JsonObject => {
     const successor = version.fields['superseded_by'];
     return versionJson(version, typeof successor === 'string' ? successor : versions[i + 1]?.hash);
   });
-  return { type: 'history', versions: shown.reverse().slice(0, CAL_LIMITS.historyVersionsMax) };
+  return { type: 'history', versions: shown.reverse() };
 }
 
 export function* runPairHistory(history: HistoryOfPair, run: Run): Running<JsonObject> {
@@ -52,7 +52,7 @@ export function* runPairHistory(history: HistoryOfPair, run: Run): Running<JsonO
     },
     tests: [],
     ...bounds(run),
-    order: { by: 'time', descending: true },
+    order: { by: 'created', descending: true },
     take: CAL_LIMITS.historyVersionsMax,
   });
   charge(run, selected);

@@ -204,7 +204,8 @@ function unionOf({ docCount }: IndexPart, lists: readonly Uint32Array[]): Uint32
 
 /** Docs that have the field, with none of these values. */
 function otherDocs(part: IndexPart, field: string, values: readonly string[]): Uint32Array {
-  const others = part.fieldValues(field).filter((value) => !values.includes(value));
+  const none = new Set(values);
+  const others = part.fieldValues(field).filter((value) => !none.has(value));
   return unionOf(
     part,
     others.map((value) => part.facet('field', fieldKey(field, value)) ?? NOTHING),
