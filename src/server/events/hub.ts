@@ -124,10 +124,18 @@ export class EventHub {
     if (caller !== undefined) this.#callers.set(caller, ofCaller + 1);
     const key = reachKey(opened.reach);
     const feed = this.#feedOf(key, opened);
-    const subscription: Subscription = make({ ...opened, feed, replays: this.#replays }, () => {
-      this.#leave(subscription, key, caller);
-    });
+    let isOver = false;
+    let leave = (): void => {
+      isOver = true;
+    };
+    const subscription = make({ ...opened, feed, replays: this.#replays }, () => leave());
+    leave = () => this.#leave(subscription, key, caller);
     this.#subscriptions.add(subscription);
+    // The client may have gone before its stream was made.
+    if (isOver) {
+      leave();
+      return;
+    }
     this.#looking ??= setInterval(() => this.look(performance.now()), LOOK_MS).unref();
     void subscription.start();
   }
