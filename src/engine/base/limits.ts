@@ -54,6 +54,11 @@ export const HEADER_BYTES_MAX = 16_384;
 export const CONNECTIONS_MAX = 20_000;
 /** A connection is closed when it sends no request, or no complete headers, within this time. */
 export const HEADERS_TIMEOUT_MS = 30_000;
+/**
+ * A connection that asks for nothing more is closed after HEADERS_TIMEOUT_MS and this time. Load balancers keep connections
+ * for up to 10 minutes, and would send a request on one that is being closed.
+ */
+export const IDLE_TIMEOUT_MS = 630_000;
 /** Time for a complete body; beyond: 408. */
 export const BODY_TIMEOUT_MS = 120_000;
 /**

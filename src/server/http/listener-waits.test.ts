@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Listen } from './listener.ts';
+import type { Listen, ListenOptions } from './listener.ts';
 import { listenNode } from './node.ts';
 import { SocketClient } from './socket-client.ts';
 import { listenUws } from './uws.ts';
@@ -47,10 +47,34 @@ async function stallingBody(listen: Listen): Promise<void> {
   listener.close();
 }
 
-suite('connections that never become a request are closed, and a body that stalls arrives', { concurrency: 4 }, () => {
+/** A connection that asks for nothing more after its answer is closed; one that waits for its answer is not. */
+async function nothingMore(
+  listen: Listen,
+  times: Pick<ListenOptions, 'bodyTimeoutMs' | 'idleTimeoutMs'>,
+): Promise<void> {
+  let answer = (): void => undefined;
+  const listener = await listen({ host: '127.0.0.1', port: 0, ...times }, (request) => {
+    if (request.path !== '/late') return request.respond(200, []);
+    answer = () => request.respond(200, [], 'late');
+  });
+  const [idle, waiting] = [await SocketClient.open(listener.port), await SocketClient.open(listener.port)];
+  waiting.request('GET', '/late');
+  assert.equal((await idle.exchange('GET', '/'))?.status, 200);
+  await idle.closed;
+  answer();
+  assert.equal(String((await waiting.response())?.body), 'late');
+  waiting.close();
+  listener.close();
+}
+
+suite('connections without a request are closed, and a body that stalls arrives', { concurrency: 6 }, () => {
   test('node:http: never a request', { timeout: TIMEOUT_MS }, () => neverRequests(listenNode, 100));
   // The library's timeout is fixed.
   test('uWebSockets.js: never a request', { timeout: TIMEOUT_MS, skip: noUws }, () => neverRequests(listenUws, 100));
   test('node:http: a stalling body', { timeout: TIMEOUT_MS }, () => stallingBody(listenNode));
   test('uWebSockets.js: a stalling body', { timeout: TIMEOUT_MS, skip: noUws }, () => stallingBody(listenUws));
+  test('node:http: nothing more', { timeout: TIMEOUT_MS }, () => nothingMore(listenNode, { idleTimeoutMs: 100 }));
+  test('uWebSockets.js: nothing more', { timeout: TIMEOUT_MS, skip: noUws }, () =>
+    nothingMore(listenUws, { bodyTimeoutMs: 100 }),
+  );
 });

@@ -106,6 +106,8 @@ export interface ListenOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
   /** A request whose body takes longer is answered 408, and its connection closed. */
   readonly bodyTimeoutMs?: number | undefined;
+  /** See IDLE_TIMEOUT_MS. Only the listener on node:http knows it; uWebSockets.js closes idle connections by itself. */
+  readonly idleTimeoutMs?: number | undefined;
   /**
    * Body for errors of requests that never reach the handler; default: none. uWebSockets.js sends a fixed text of its
    * own for requests that its parser rejects (some 400, and 431).

@@ -5,7 +5,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assert } from '../../engine/base/assert.ts';
-import { BODY_TIMEOUT_MS, CONNECTIONS_MAX, HEADER_BYTES_MAX, HEADERS_TIMEOUT_MS } from '../../engine/base/limits.ts';
+import {
+  BODY_TIMEOUT_MS,
+  CONNECTIONS_MAX,
+  HEADER_BYTES_MAX,
+  HEADERS_TIMEOUT_MS,
+  IDLE_TIMEOUT_MS,
+} from '../../engine/base/limits.ts';
 import { http, https } from '../../engine/base/node-http.ts';
 import type { ByteBudget } from '../byte-budget.ts';
 import { TLS_OPTIONS } from '../tls.ts';
@@ -81,6 +87,8 @@ class NodeServer implements HttpListener {
   readonly bodyTimeoutMs: number;
   /** Connections and their running requests. */
   private readonly connections = new Map<Socket, Set<NodeRequest>>();
+  /** Bytes that had arrived when a connection without a running request was found silent. */
+  private readonly silent = new WeakMap<Socket, number>();
   /** Connections that were refused and take no more requests. */
   private readonly refused = new WeakSet<Duplex>();
 
@@ -107,10 +115,22 @@ class NodeServer implements HttpListener {
     server.on('request', accept);
     // The peer is told to go on when its body is read.
     server.on('checkContinue', accept);
-    // A silent peer is fine while a handler runs or an event stream waits; unread bytes are not.
-    server.setTimeout(HEADERS_TIMEOUT_MS, (socket: Socket) => {
-      if (socket.writableLength > 0) socket.destroy();
-    });
+    server.setTimeout(HEADERS_TIMEOUT_MS, (socket: Socket) => this.noteSilence(socket));
+  }
+
+  /**
+   * A silent peer is fine while a handler runs or an event stream waits; unread bytes are not, nor a peer that asks for nothing
+   * more for long: it may be gone, and nothing would say so. node:http closes no connection by itself when something listens
+   * for its timeouts.
+   */
+  private noteSilence(socket: Socket): void {
+    const { bytesRead } = socket;
+    const isBetweenRequests = this.connections.get(socket)?.size === 0;
+    if (socket.writableLength > 0 || (isBetweenRequests && this.silent.get(socket) === bytesRead)) socket.destroy();
+    else if (isBetweenRequests) {
+      this.silent.set(socket, bytesRead);
+      socket.setTimeout(this.options.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
+    }
   }
 
   async drain(deadlineMs: number): Promise<void> {
