@@ -285,8 +285,25 @@ async function bodyOf(request: HttpRequest, row: HttpRow, { jsonBytes, readJson 
 
 const NO_QUERY: HttpParts['query'] = {};
 
+const PRINTABLE = /^[!-~]*$/;
+const ENCODED = /(?:%[0-9a-f]{2})+/gi;
+
+/** Throws VAL-E001 for bytes that are not UTF-8: URLSearchParams makes one name of several such ones. */
+function checkQuery(query: string): void {
+  try {
+    if (PRINTABLE.test(query)) {
+      for (const [encoded] of query.matchAll(ENCODED)) decodeURIComponent(encoded);
+      return;
+    }
+  } catch {
+    // The same refusal as for bytes that are not encoded.
+  }
+  throw new EngineError('VAL-E001', 'the query is not percent-encoded UTF-8');
+}
+
 function queryOf(query: string): HttpParts['query'] {
   if (query === '') return NO_QUERY;
+  checkQuery(query);
   const values: Record<string, string[]> = Object.create(null) as Record<string, string[]>; // a name may be __proto__
   for (const [name, value] of new URLSearchParams(query)) {
     const known = values[name];
