@@ -56,7 +56,7 @@ function watched(t: TestContext) {
   const change = (): void => {
     for (const changed of watchers) changed();
   };
-  return { streams, clock, state, client, pass, change, watchers };
+  return { streams, opened, clock, state, client, pass, change, watchers };
 }
 
 test('a stream is kept alive while its job stands still, and ends after an hour', async (t) => {
@@ -103,4 +103,13 @@ test('streams are bounded in number, and one that its client leaves makes room',
   await settled();
   assert.equal(streams.size, IMPORT_STREAMS_MAX - 1);
   client();
+});
+
+test('HEAD gets the headers of a stream and no stream', (t) => {
+  const { streams, opened } = watched(t);
+  const request = fakeRequest({ method: 'HEAD' });
+  streams.open(opened, request, [['x-request-id', 'r1']]);
+  const { response } = request;
+  assert.deepEqual([response?.status, response?.body, streams.size], [200, '', 0]);
+  assert.match(new Map(response?.headers).get('content-type') ?? '', /^text\/event-stream/);
 });

@@ -56,6 +56,10 @@ export class ProgressStreams {
   /** Throws as `check` before anything is sent. */
   open(opened: OpenedProgress, request: HttpRequest, headers: ResponseHeaders): void {
     this.check();
+    if (request.method === 'HEAD') {
+      request.respond(200, [...headers, ...STREAM_HEADERS]);
+      return;
+    }
     const out = new SseWriter(request.stream(200, [...headers, ...STREAM_HEADERS]));
     let wake: () => void = () => undefined;
     let changed = new Promise<void>((resolve) => {
