@@ -19,11 +19,14 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
     });
 
     /** The code of an error, or the status. */
-    async function outcomeOf(lines: readonly string[]): Promise<string> {
+    async function outcomeOf(
+      lines: readonly string[],
+      path = `${M}/recall`,
+      body = '{"query":"tea"}',
+    ): Promise<string> {
       const client = await SocketClient.open(server.httpPort);
-      const body = '{"query":"tea"}';
       client.send(
-        `POST ${M}/recall HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}Content-Length: ${body.length}\r\n\r\n${body}`,
+        `POST ${path} HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}Content-Length: ${body.length}\r\n\r\n${body}`,
       );
       const answer = await client.response();
       client.close();
@@ -54,6 +57,21 @@ for (const flags of [{ http: 'uws' }, { http: 'node' }, { singlePort: 'true' }] 
         await outcomeOf([...plain, 'X-Request-Id: a', 'X-Request-Id: b', 'X-Other: 1', 'X-Other: 2']),
         '200',
       );
+    });
+
+    test('over MCP', async () => {
+      const key = `Authorization: Bearer ${server.key}`;
+      const plain = [
+        'Host: localhost',
+        key,
+        'Content-Type: application/json',
+        'Accept: application/json, text/event-stream',
+      ];
+      const asked = (...more: string[]): Promise<string> =>
+        outcomeOf([...plain, ...more], '/mcp', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+      assert.notEqual(await asked('X-Memory-Id: default'), 'VAL-E001');
+      assert.equal(await asked('X-Memory-Id: default', 'x-memory-id: default'), 'VAL-E001');
+      assert.equal(await asked('X-Namespace: a', 'x-namespace: a'), 'VAL-E001');
     });
 
     test('a repeated challenge is rejected like other headers', async () => {

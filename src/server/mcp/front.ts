@@ -156,7 +156,9 @@ export class McpFront {
       {
         operation: mcpRow,
         face: 'http',
-        memoryId: memoryOf(request),
+        get memoryId() {
+          return request.only('x-memory-id') || undefined;
+        },
         requestId: request.header('x-request-id'),
         header: (name) => request.only(name),
         get remoteAddress() {
@@ -247,10 +249,6 @@ export class McpFront {
     if (authority === undefined || !/^[\w.-]+(:\d+)?$|^\[[0-9a-f:.]+\](:\d+)?$/i.test(authority)) return undefined;
     return `${tlsCert === undefined ? 'http' : 'https'}://${authority}${basePath}${PATH}`;
   }
-}
-
-function memoryOf(request: HttpRequest): string | undefined {
-  return request.header('x-memory-id') || undefined;
 }
 
 function profileOf(query: URLSearchParams): Tools.Profile {
