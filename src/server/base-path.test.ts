@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseBasePath, withoutBase } from './base-path.ts';
+import { ADMIN, ask, makeParts } from './testing/parts.ts';
 
 test('a base path is one or more plain segments, without the slash at its end', () => {
   assert.equal(parseBasePath(''), '');
@@ -25,4 +26,17 @@ test('the base is removed where it is a whole segment', () => {
   assert.equal(withoutBase('/api/config', '/granary'), '/api/config');
   assert.equal(withoutBase('/granary/granary/api', '/granary'), '/granary/api');
   assert.equal(withoutBase('/api', ''), '/api');
+});
+
+test('the OpenAPI document of a server below a path has the addresses below it', async (t) => {
+  const urlOf = async (basePath: string): Promise<unknown> => {
+    const parts = await makeParts({ flags: { basePath } });
+    t.after(() => parts.close());
+    const { servers } = (await ask(parts, 'GET', '/openapi.json', { key: ADMIN })).body as {
+      readonly servers: readonly { readonly url: string }[];
+    };
+    return servers[0]?.url;
+  };
+  assert.equal(await urlOf('/granary'), '/granary');
+  assert.equal(await urlOf(''), '/');
 });

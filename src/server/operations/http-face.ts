@@ -119,6 +119,8 @@ export interface HttpRow {
   readonly verb: Verb;
   readonly path: string;
   readonly body: 'json' | 'file' | 'none';
+  /** True when the query may have members of the input. */
+  readonly takesQuery: boolean;
   readonly bodySchema: Members | undefined;
   /** Schema of the answer for each content type; undefined means JSON of the output's own schema. */
   readonly answers: Readonly<Record<string, Members>> | undefined;
@@ -149,6 +151,7 @@ export function httpRow<Out>(
     verb: face.verb,
     path: face.path,
     body,
+    takesQuery: readsQuery(face),
     bodySchema: face.bodySchema,
     answers: answersOf(face),
     successStatus: typeof status === 'number' ? status : 200,
@@ -180,13 +183,17 @@ function answersOf<Out>(face: HttpFace<Out>): HttpRow['answers'] {
   return face.answer === undefined ? undefined : { 'application/json': face.answer };
 }
 
+/** True when the mechanical rules read the query. */
+function readsQuery<Out>(face: HttpFace<Out>): boolean {
+  return face.read === undefined || face.takesQuery === true;
+}
+
 /** Finds the members and parameters of a request that the face does not know. */
 function unknownOfHttp<Out>(face: HttpFace<Out>, input: TSchema): (parts: HttpParts, into: UnknownMember[]) => void {
   const outside = outsideSchema(input);
   const inPath = new Set([...face.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
   const names = isMembers(outside['properties']) ? Object.keys(outside['properties']) : [];
-  const takesQuery = face.read === undefined || face.takesQuery === true;
-  const parameters = new Set(takesQuery ? names.filter((name) => !inPath.has(name)) : []);
+  const parameters = new Set(readsQuery(face) ? names.filter((name) => !inPath.has(name)) : []);
   const findInBody =
     face.read === undefined ? compileUnknown(outside) : compileUnknown(face.bodySchema, face.otherNames ?? []);
   const findMore = face.read === undefined ? undefined : face.findUnknown;

@@ -15,7 +15,8 @@ import { described, Type } from './type.ts';
 
 /** The row of GET /openapi.json; the document includes it. */
 export function openApiOperation(rows: readonly Operation[]): Operation {
-  let document: Members | undefined;
+  /** By the path under which a proxy shows the server: one in a process that serves. */
+  const documents = new Map<string, Members>();
   const operation: Operation = defineOperation({
     name: 'openapi',
     summary: 'Show the OpenAPI document of this server.',
@@ -28,8 +29,10 @@ export function openApiOperation(rows: readonly Operation[]): Operation {
     input: Type.Object({}),
     output: Type.Unsafe<Members>(DOCUMENT),
     http: [{ verb: 'GET', path: '/openapi.json' }],
-    run: async () => {
-      document ??= openApiDocument([...rows, operation]);
+    run: async (_, { services }) => {
+      const { basePath } = services.config;
+      const document = documents.get(basePath) ?? openApiDocument([...rows, operation], basePath);
+      documents.set(basePath, document);
       return document;
     },
   });
@@ -56,7 +59,7 @@ const DOCUMENT: Members = {
   },
 };
 
-export function openApiDocument(rows: readonly Operation[]): Members {
+export function openApiDocument(rows: readonly Operation[], basePath = ''): Members {
   const paths: Record<string, Members> = {};
   for (const row of rows)
     for (const face of row.http) {
@@ -73,7 +76,7 @@ export function openApiDocument(rows: readonly Operation[]): Members {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
-      { url: '/', description: 'The server that this document came from.' },
+      { url: basePath === '' ? '/' : basePath, description: 'The server that this document came from.' },
       {
         url: '{address}',
         description: 'Another one.',
@@ -167,10 +170,10 @@ function operationObject(row: Operation, face: HttpRow): Members {
         example: isMemory(row, name) ? 'default' : row.example[name],
         schema: name === 'hash' ? HASH : { type: 'string', minLength: 1 },
       })),
-      ...(face.body === 'none' || face.verb === 'DELETE' ? queryParameters(row, inPath) : []),
+      ...queryParameters(row, face, inPath),
       ...(row.mutates && face.verb === 'POST' ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...requestBody(row, face),
+    ...requestBody(row, face, inPath),
     responses: { ...successes(row, face), ...errorResponses(row, face) },
   };
 }
@@ -298,19 +301,31 @@ function member(name: string, schema: Members): Members {
   };
 }
 
-function queryParameters(row: Operation, inPath: readonly string[]): Members[] {
+/** Members of the input that the part of an upload gives. */
+const OF_FILE: readonly string[] = ['bytes', 'file_name'];
+
+function queryParameters(row: Operation, face: HttpRow, inPath: readonly string[]): Members[] {
+  const isUpload = face.body === 'file';
+  if (isUpload ? !face.takesQuery : face.body === 'json' && face.verb !== 'DELETE') return [];
   const { properties } = outsideSchema(row.input);
   if (!isMembers(properties)) return [];
   const required = new Set(nodeOf(row.input).required?.map(toSnake));
+  const elsewhere = new Set([...inPath, ...(isUpload ? OF_FILE : [])]);
   return Object.entries(properties)
-    .filter(([name]) => !inPath.includes(name))
+    .filter(([name]) => !elsewhere.has(name))
     .map(([name, schema]) => ({
       name,
       in: 'query',
       required: required.has(name),
-      ...defined({ example: row.example[name] }),
+      ...defined({ example: exampleOf(schema, row.example[name]) }),
       ...parameterSchema(name, schema),
     }));
+}
+
+/** A list that an example gives as a text with commas is a list in the document. */
+function exampleOf(schema: unknown, example: unknown): unknown {
+  const isList = isMembers(schema) && schema['type'] === 'array';
+  return isList && typeof example === 'string' ? example.split(',') : example;
 }
 
 /** Puts the description beside the schema, where OpenAPI tools read it. */
@@ -324,7 +339,7 @@ function descriptionOf(schema: unknown): unknown {
   return isMembers(schema) ? schema['description'] : undefined;
 }
 
-function requestBody(row: Operation, face: HttpRow): Members {
+function requestBody(row: Operation, face: HttpRow, inPath: readonly string[]): Members {
   // The server reads members from a DELETE body, but HTTP defines no meaning for one, so the document omits it.
   if (face.body === 'none' || face.verb === 'DELETE') return {};
   if (face.body === 'file')
@@ -342,12 +357,27 @@ function requestBody(row: Operation, face: HttpRow): Members {
         },
       },
     };
-  const { bodySchema = outsideSchema(row.input) } = face;
+  const elsewhere = new Set(inPath.filter((name) => !isMemory(row, name)));
+  const bodySchema = face.bodySchema ?? withoutMembers(outsideSchema(row.input), elsewhere);
+  const required = (nodeOf(row.input).required ?? []).filter((name) => !elsewhere.has(toSnake(name)));
   return {
     requestBody: {
-      required: (nodeOf(row.input).required ?? []).length > 0,
+      required: required.length > 0,
       content: { 'application/json': { schema: shown(bodySchema), example: bodyExample(row, bodySchema) } },
     },
+  };
+}
+
+/** The schema of an object without some of its members. */
+function withoutMembers(schema: Members, names: ReadonlySet<string>): Members {
+  const { properties, required } = schema;
+  if (!isMembers(properties)) return schema;
+  const kept = Array.isArray(required) ? required.filter((name) => !names.has(String(name))) : [];
+  const { required: _, ...rest } = schema;
+  return {
+    ...rest,
+    ...defined({ required: kept.length === 0 ? undefined : kept }),
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !names.has(name))),
   };
 }
 

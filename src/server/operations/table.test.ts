@@ -11,6 +11,15 @@ import { RecallInput } from './recall/fields.ts';
 import { OPERATIONS } from './table.ts';
 import type { UnknownMember } from './unknown-members.ts';
 
+/** The parts of an operation of the OpenAPI document that are looked at here. */
+interface Described {
+  readonly parameters: readonly { readonly in: string; readonly name: string }[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: { readonly properties?: object } }>>;
+  };
+}
+
 /** Routes of the contract, by number. */
 const SERVED: Readonly<Record<number, string>> = {
   1: 'POST M/add',
@@ -310,6 +319,29 @@ test('the OpenAPI document names every route, its scope and its schemas in outsi
   const text = JSON.stringify(document);
   assert.match(text, /"exclude_superseded"/);
   assert.doesNotMatch(text, /"excludeSuperseded"/);
+});
+
+test('the OpenAPI document has each member where the server takes it from', () => {
+  const { paths } = openApiDocument(OPERATIONS) as { readonly paths: Record<string, Record<string, Described>> };
+  for (const [path, item] of Object.entries(paths))
+    for (const [verb, { parameters, requestBody }] of Object.entries(item)) {
+      const inPath = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+      const { properties = {} } = requestBody?.content['application/json']?.schema ?? {};
+      const twice = inPath.filter((name) => name in properties && !(name === 'id' && path.includes('/memories/{id}')));
+      assert.deepEqual(twice, [], `${verb} ${path}`);
+    }
+  // All of it is in the path: no body is needed.
+  assert.equal(paths['/api/memories/{id}/imports/{job_id}/cancel']?.['post']?.requestBody?.required, false);
+  assert.equal(paths['/api/memories/{id}/sessions/{sid}/goals/create']?.['post']?.requestBody?.required, true);
+  // The body is a form with the file alone.
+  for (const path of ['import-document', 'imports'])
+    assert.deepEqual(
+      paths[`/api/memories/{id}/${path}`]?.['post']?.parameters
+        .filter((one) => one.in === 'query')
+        .map(({ name }) => name),
+      ['namespace', 'tags', 'chunk_size', 'chunk_overlap', 'confidence', 'user_id', 'extract'],
+      path,
+    );
 });
 
 test('every input schema compiles, which a running server does only with the first request', () => {
