@@ -70,7 +70,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 /** The error of an answer. Proxies answer without the contract's body. */
 export function errorOf(status: number, headers: Headers, body: string, nowMs = Date.now()): GranaryError {
-  const { error } = parsedObject(body);
+  const { error, reasons } = parsedObject(body);
   const refusal: JsonObject =
     typeof error === 'object' && error !== null && !Array.isArray(error) ? (error as JsonObject) : {};
   const { code, message, details, request_id: requestId } = refusal;
@@ -82,7 +82,10 @@ export function errorOf(status: number, headers: Headers, body: string, nowMs = 
     details: Array.isArray(details) ? details : [],
     retryAfterMs: retryAfterOf(headers.get('retry-after'), nowMs),
   };
-  return new (classOf(status))(typeof message === 'string' ? message : `the server answered ${status}`, parts);
+  // The health of a server that is unavailable says why, in place of an error.
+  const why = Array.isArray(reasons) && reasons.length > 0 ? `: ${reasons.join('; ')}` : '';
+  const text = typeof message === 'string' ? message : `the server answered ${status}${why}`;
+  return new (classOf(status))(text, parts);
 }
 
 /** Seconds or a date, as HTTP has it; undefined for anything else. */

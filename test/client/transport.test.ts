@@ -83,6 +83,16 @@ test('retries end, wait as long as Retry-After says, and are made only where the
   );
 });
 
+test('the error of a server that is unavailable has its reasons', async (t) => {
+  const reasons = ['the disk of the data directory is nearly full', 'shard 0: writes are refused'];
+  const { client } = await scripted(t, [json(503, { status: 'unavailable', version: '0.1.0', reasons })]);
+  await assert.rejects(client.operations.health({}, { retries: 0 }), (error) => {
+    assert.ok(error instanceof ServerError);
+    assert.equal(error.message, `the server answered 503: ${reasons.join('; ')}`);
+    return true;
+  });
+});
+
 test('a call with a time beyond the longest timer waits for its answer', async (t) => {
   for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
     const late: Answer = (response, request) => void setTimeout(() => ADDED(response, request), 50);
