@@ -37,13 +37,11 @@ export interface AddressQuery {
   readonly all: (name: string) => readonly string[];
   /**
    * Sets or, with undefined, removes values. `replace` leaves no step in the history, as for each letter of a word. Does
-   * nothing once the component is gone: what was under way does not lead back to a page that a person has left.
+   * nothing once the component or its page is gone: what was under way does not lead back to a page that a person has left.
    */
   readonly set: (changes: Query, replace?: boolean) => void;
   /** The present address with these changes, for a link. */
   readonly with: (changes: Query) => string;
-  /** As text, to know when it changes. */
-  readonly text: string;
 }
 
 /** The query of the address. */
@@ -56,24 +54,34 @@ export function useQuery(): AddressQuery {
     },
     [],
   );
-  const at = url.indexOf('?');
-  const text = at < 0 ? '' : url.slice(at + 1);
-  const path = at < 0 ? url : url.slice(0, at);
+  const latest = useRef(url);
+  latest.current = url;
+  const [path, text] = partsOf(url);
   const values = new URLSearchParams(text);
-  const changed = (changes: Query): string => {
-    const next: Record<string, string | readonly string[] | undefined> = {};
-    for (const name of new Set(values.keys())) next[name] = values.getAll(name);
-    return `${path}${queryText({ ...next, ...changes })}`;
-  };
   return {
     one: (name) => values.get(name) ?? '',
     all: (name) => values.getAll(name),
     set: (changes, replace = false) => {
-      const next = changed(changes);
+      if (isGone.current || partsOf(latest.current)[0] !== path) return;
+      // The caller may have been drawn before other changes of the address: those stay.
+      const next = changed(latest.current, changes);
       // A step to where one is would only lengthen the way back.
-      if (!isGone.current && next !== `${location.pathname}${location.search}`) route(next, replace);
+      if (next !== `${location.pathname}${location.search}`) route(next, replace);
     },
-    with: changed,
-    text,
+    with: (changes) => changed(url, changes),
   };
+}
+
+/** Path and query of an address. */
+function partsOf(url: string): readonly [path: string, query: string] {
+  const at = url.indexOf('?');
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
+}
+
+function changed(url: string, changes: Query): string {
+  const [path, text] = partsOf(url);
+  const values = new URLSearchParams(text);
+  const next: Record<string, string | readonly string[] | undefined> = {};
+  for (const name of new Set(values.keys())) next[name] = values.getAll(name);
+  return `${path}${queryText({ ...next, ...changes })}`;
 }

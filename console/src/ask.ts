@@ -1,7 +1,7 @@
 // Asks the server for what a page shows.
 import { GranaryError } from 'granary-client';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { noteError } from './session.ts';
+import { noteError, session } from './session.ts';
 
 export interface Asked<T> {
   /** The last answer. It stays while the next one is awaited, unless the question is another one. */
@@ -75,11 +75,13 @@ export function useDo<A extends readonly unknown[]>(act: (...args: A) => Promise
   const run = async (...args: A): Promise<void> => {
     setError(undefined);
     setRunning(true);
+    const signedIn = session.value;
     try {
       await act(...args);
     } catch (thrown) {
       const found = asGranaryError(thrown);
-      noteError(found);
+      // An act goes on when its page is left. The refusal of an earlier key does not end this session.
+      if (session.value === signedIn) noteError(found);
       setError(found);
     } finally {
       setRunning(false);

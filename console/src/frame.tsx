@@ -8,7 +8,7 @@ import { MemoryChoice } from './memory-choice.tsx';
 import type { Page } from './page.ts';
 import { Icon } from './parts/icon.tsx';
 import { CONSOLE } from './place.ts';
-import { isReachable, signOut, useSession } from './session.ts';
+import { isReachable, memoryChanges, signOut, useSession } from './session.ts';
 import { type Theme, theme } from './theme.ts';
 import { leave } from './unsaved.ts';
 
@@ -34,7 +34,9 @@ interface Props {
 export function Frame({ pages, children }: Props) {
   const { path } = useLocation();
   const { caller } = useSession();
-  const last = useRef(caller.memoryIds?.[0] ?? DEFAULT_MEMORY);
+  const first = caller.memoryIds?.[0] ?? DEFAULT_MEMORY;
+  const last = useRef(first);
+  if (last.current === memoryChanges.value.deleted) last.current = first;
   const memory = memoryIn(path) ?? last.current;
   last.current = memory;
   const current = pages.find((page) => addressOf(page, memory).replace(/\/$/, '') === path.replace(/\/$/, ''));

@@ -10,6 +10,8 @@ export interface ListPage<Row> {
   readonly cursor: string | undefined;
   /** Undefined where the server does not count. */
   readonly total: number | undefined;
+  /** True if only the reader asks for the next page. */
+  readonly isPaused?: boolean | undefined;
 }
 
 export interface RowList<Row> {
@@ -17,6 +19,8 @@ export interface RowList<Row> {
   readonly total: number | undefined;
   readonly isLoading: boolean;
   readonly isComplete: boolean;
+  /** True while a page is there that only the reader asks for. */
+  readonly isPaused: boolean;
   readonly error: GranaryError | undefined;
   /** Asks for the next page, unless one is under way or there is none. */
   readonly more: () => void;
@@ -28,7 +32,7 @@ interface State<Row> {
   readonly rows: readonly Row[];
   readonly cursor: string | undefined;
   readonly total: number | undefined;
-  readonly status: 'loading' | 'waiting' | 'complete' | 'failed';
+  readonly status: 'loading' | 'waiting' | 'paused' | 'complete' | 'failed';
   readonly error: GranaryError | undefined;
 }
 
@@ -57,16 +61,20 @@ export function useList<Row>(
     mine.isBusy = true;
     setState((before) => ({ ...before, status: 'loading', error: undefined }));
     try {
-      const page = await latest.current(mine.cursor, mine.abort.signal);
+      let page = await latest.current(mine.cursor, mine.abort.signal);
+      // One whose grains cannot be read is empty, and others follow: no row of it would ask for them.
+      while (page.rows.length === 0 && page.cursor !== undefined && page.isPaused !== true)
+        page = await latest.current(page.cursor, mine.abort.signal);
+      const { rows: added, cursor, total, isPaused } = page;
       if (mine.abort.signal.aborted) return;
-      mine.cursor = page.cursor;
+      mine.cursor = cursor;
       // A last page leaves the list busy, so that nothing asks for more.
-      mine.isBusy = page.cursor === undefined;
+      mine.isBusy = cursor === undefined;
       setState(({ rows }) => ({
-        rows: rows.length === 0 ? page.rows : [...rows, ...page.rows],
-        cursor: page.cursor,
-        total: page.total,
-        status: page.cursor === undefined ? 'complete' : 'waiting',
+        rows: rows.length === 0 ? added : [...rows, ...added],
+        cursor,
+        total,
+        status: cursor === undefined ? 'complete' : isPaused === true ? 'paused' : 'waiting',
         error: undefined,
       }));
     } catch (thrown) {
@@ -89,7 +97,16 @@ export function useList<Row>(
   const more = useCallback(() => void load(), [load]);
   const again = useCallback(() => setTimes((before) => before + 1), []);
   const { rows, total, status, error } = state;
-  return { rows, total, isLoading: status === 'loading', isComplete: status === 'complete', error, more, again };
+  return {
+    rows,
+    total,
+    isLoading: status === 'loading',
+    isComplete: status === 'complete',
+    isPaused: status === 'paused',
+    error,
+    more,
+    again,
+  };
 }
 
 function empty<Row>(): State<Row> {

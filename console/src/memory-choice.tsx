@@ -5,7 +5,7 @@ import { useLocation } from 'preact-iso';
 import { addressOf } from './address.ts';
 import { useAsk } from './ask.ts';
 import type { Page } from './page.ts';
-import { allowed, useSession } from './session.ts';
+import { allowed, memoryChanges, useSession } from './session.ts';
 import { leave } from './unsaved.ts';
 
 /** More memories than that are found by typing an id. */
@@ -22,7 +22,7 @@ export function MemoryChoice({ memory, current }: Props) {
   const { route } = useLocation();
   const id = useId();
   const mayList = allowed.value.has('listMemories');
-  const { value } = useAsk(mayList ? 'memories' : undefined, (signal) =>
+  const { value } = useAsk(mayList ? `memories ${memoryChanges.value.times}` : undefined, (signal) =>
     client.operations.listMemories({ limit: SHOWN_MAX }, { signal }),
   );
   const ids = caller.memoryIds ?? value?.memories.map((one) => one.id) ?? [];

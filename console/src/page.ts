@@ -1,7 +1,7 @@
 // A page of the console, as the registry (pages.ts) lists it.
 import type { DeploymentOperation, MemoryOperation } from 'granary-client';
-import type { ComponentType, FunctionComponent } from 'preact';
-import { lazy } from 'preact-iso';
+import { type ComponentType, type FunctionComponent, h } from 'preact';
+import { lazy, useRoute } from 'preact-iso';
 import type { IconName } from './parts/icon.tsx';
 import { neverMissing } from './parts/missing-page.tsx';
 import type { Deployment } from './session.ts';
@@ -34,5 +34,10 @@ export interface PageProps {
 }
 
 export function definePage({ load, ...row }: PageRow): Page {
-  return { ...row, component: lazy(neverMissing(async () => (await load()).default)) };
+  const Loaded = lazy(neverMissing(async () => (await load()).default));
+  /** Begins anew with each memory: results and acts of one memory are not those of another. */
+  function OfMemory(props: PageProps) {
+    return h(Loaded, { ...props, key: useRoute().params['memory'] });
+  }
+  return { ...row, component: OfMemory };
 }

@@ -19,6 +19,11 @@ export const session = signal<Session | undefined>(undefined);
 export const ended = signal<GranaryError | undefined>(undefined);
 /** False since a request found no server, until one does. */
 export const isReachable = signal(true);
+/** How often this console made or deleted a memory, which makes a list of them old; and the one that it deleted last. */
+export const memoryChanges = signal<{ readonly times: number; readonly deleted: string | undefined }>({
+  times: 0,
+  deleted: undefined,
+});
 /** Operations that the server answered 501. */
 export const notOffered = signal<ReadonlySet<string>>(new Set());
 
@@ -39,8 +44,9 @@ export function clientWith(apiKey: string | undefined): Granary {
 /** Tells whether the server is reachable. */
 export async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {
-    // The key alone says who asks; a page of the console is never to be sent on.
-    const response = await fetch(input, { ...init, credentials: 'omit', redirect: 'error' });
+    // The key alone says who asks; a page of the console is never to be sent on. The browser's cache would hold the answer
+    // after the sign-out, and after an erasure.
+    const response = await fetch(input, { ...init, credentials: 'omit', redirect: 'error', cache: 'no-store' });
     isReachable.value = true;
     return response;
   } catch (error) {
@@ -65,6 +71,16 @@ export async function signIn(apiKey: string | undefined, deployment: Deployment)
 
 export function signOut(): void {
   session.value = undefined;
+}
+
+// The browser may keep a page that is left for the way back, with all that it holds.
+addEventListener('pagehide', ({ persisted }) => {
+  if (persisted) signOut();
+});
+
+/** This console made a memory, or deleted the one of the id. */
+export function noteMemories(deleted: string | undefined): void {
+  memoryChanges.value = { times: memoryChanges.value.times + 1, deleted };
 }
 
 /** The operations without which the page that is shown is nothing. */

@@ -1,7 +1,7 @@
 // Asks before what cannot be taken back: it shows what will go, in numbers, and wants the name typed.
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { useDo } from '../ask.ts';
+import { type Asked, useDo } from '../ask.ts';
 import { Dialog } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 
@@ -18,12 +18,14 @@ interface Props {
   readonly name: string;
   /** Numbers of what will go. Undefined while they are counted: the act waits for them. */
   readonly counts: readonly Count[] | undefined;
+  /** How they are counted: its error takes their place. */
+  readonly counting?: Pick<Asked<unknown>, 'error' | 'again'> | undefined;
   readonly children?: ComponentChildren;
   readonly act: () => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-export function Confirm({ title, action, name, counts, children, act, onClose }: Props) {
+export function Confirm({ title, action, name, counts, counting, children, act, onClose }: Props) {
   const [typed, setTyped] = useState('');
   const id = useId();
   const doing = useDo(async () => {
@@ -40,9 +42,9 @@ export function Confirm({ title, action, name, counts, children, act, onClose }:
         }}
       >
         {children}
-        {counts === undefined ? (
-          <p role="status">Counting the affected data…</p>
-        ) : (
+        {counting?.error !== undefined && <ErrorBox error={counting.error} again={counting.again} />}
+        {counts === undefined && counting?.error === undefined && <p role="status">Counting the affected data…</p>}
+        {counts !== undefined && (
           <dl class="counts">
             {counts.map(({ label, value }) => (
               <div key={label}>

@@ -26,15 +26,21 @@ export function Copy({ text, what, label }: Props) {
     setTimeout(() => setSaid(undefined), SAID_MS);
   };
   return (
-    <button
-      type="button"
-      class={label === undefined ? 'copy quiet' : 'copy'}
-      aria-label={label === undefined ? `Copy ${what}` : undefined}
-      onClick={copy}
-    >
-      <Icon name="copy" />
-      {label !== undefined && <span>{said ?? label}</span>}
-      {label === undefined && said !== undefined && <span>{said}</span>}
-    </button>
+    <>
+      <button
+        type="button"
+        class={label === undefined ? 'copy quiet' : 'copy'}
+        aria-label={label === undefined ? `Copy ${what}` : undefined}
+        onClick={copy}
+      >
+        <Icon name="copy" />
+        {label !== undefined && <span>{said ?? label}</span>}
+        {label === undefined && said !== undefined && <span>{said}</span>}
+      </button>
+      {/* The label hides the word in the button from readers that hear the page. */}
+      <span class="hidden-label" role="status">
+        {said}
+      </span>
+    </>
   );
 }

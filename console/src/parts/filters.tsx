@@ -156,3 +156,11 @@ export function dayEnd(day: string): Date | undefined {
   const at = new Date(`${day}T23:59:59`);
   return Number.isNaN(at.getTime()) ? undefined : at;
 }
+
+/** The parts of a text with commas. One that is not typed yet is none. */
+export function wordsOf(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}

@@ -31,18 +31,22 @@ const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle:
 export function Time({ at }: { readonly at: Date }) {
   const isRecent = Math.abs(Date.now() - at.getTime()) < 300 * DAY_MS;
   return (
-    <time dateTime={isoOf(at)} title={EXACT.format(at)}>
-      {(isRecent ? SHORT : LONG).format(at)}
+    <time dateTime={isoOf(at)} title={textOf(EXACT, at)}>
+      {textOf(isRecent ? SHORT : LONG, at)}
     </time>
   );
 }
 
 /** A time, to the second. */
 export function ExactTime({ at }: { readonly at: Date }) {
-  return <time dateTime={isoOf(at)}>{EXACT.format(at)}</time>;
+  return <time dateTime={isoOf(at)}>{textOf(EXACT, at)}</time>;
 }
 
-/** Times beyond the year 9999 have no ISO form that every browser reads. */
+/** A time beyond those that a date can hold is not shown: one such field must not take the page away. */
+function textOf(format: Intl.DateTimeFormat, at: Date): string {
+  return Number.isNaN(at.getTime()) ? '–' : format.format(at);
+}
+
 function isoOf(at: Date): string {
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();
 }

@@ -7,7 +7,7 @@ import type { PageProps } from '../../page.ts';
 import { Fact, Facts } from '../../parts/cards.tsx';
 import { Code, Empty } from '../../parts/empty.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
-import { DayFilter, dayEnd, dayStart, Filters, TextFilter } from '../../parts/filters.tsx';
+import { DayFilter, dayEnd, dayStart, Filters, TextFilter, wordsOf } from '../../parts/filters.tsx';
 import { count, counted, ExactTime, HashText, Time } from '../../parts/grain.tsx';
 import { ListFoot } from '../../parts/list-foot.tsx';
 import { PageFrame } from '../../parts/page-frame.tsx';
@@ -59,7 +59,7 @@ export default function Audit({ page }: PageProps) {
       {list.error !== undefined && <ErrorBox error={list.error} again={list.again} />}
       {other.error !== undefined && <ErrorBox error={other.error} again={other.again} />}
       {place !== undefined && other.value?.entries.length === 0 && <p role="alert">{`There is no entry ${open}.`}</p>}
-      {list.isComplete && list.rows.length === 0 ? (
+      {list.isComplete && list.rows.length === 0 && entry === undefined ? (
         <Empty title={isFiltered ? 'No entry fits these filters' : 'The trail is empty'}>
           {isFiltered
             ? 'Clear a filter to see more.'
@@ -98,9 +98,7 @@ function placeOf(name: string): { readonly partition: number; readonly seq: numb
 function filterOf(query: AddressQuery): Input<'audit'> {
   const text = (name: string): string | undefined => query.one(name) || undefined;
   return {
-    eventType: text('event')
-      ?.split(',')
-      .map((one) => one.trim()),
+    eventType: wordsOf(query.one('event')),
     actor: text('actor'),
     user: text('user'),
     grainHash: text('grain'),

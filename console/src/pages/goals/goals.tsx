@@ -78,18 +78,7 @@ export default function Goals({ page }: PageProps) {
               memory={memory}
               hash={open}
               onClose={close}
-              more={
-                allowed.value.has('moveGoal') && (
-                  <MoveGoal
-                    memory={memory}
-                    hash={open}
-                    onMoved={(next) => {
-                      query.set({ grain: next });
-                      list.again();
-                    }}
-                  />
-                )
-              }
+              more={allowed.value.has('moveGoal') && <MoveGoal memory={memory} hash={open} onMoved={list.again} />}
               onChanged={(next) => {
                 query.set({ grain: next });
                 list.again();

@@ -1,5 +1,6 @@
 // Moves a goal to another state.
 import { useId, useState } from 'preact/hooks';
+import { useQuery } from '../../address.ts';
 import { useDo } from '../../ask.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { useSession } from '../../session.ts';
@@ -9,11 +10,12 @@ import { GOAL_STATES } from './state.tsx';
 interface Props {
   readonly memory: string;
   readonly hash: string;
-  readonly onMoved: (hash: string) => void;
+  readonly onMoved: () => void;
 }
 
 export function MoveGoal({ memory, hash, onMoved }: Props) {
   const { client } = useSession();
+  const query = useQuery();
   const id = useId();
   const [state, setState] = useState<(typeof GOAL_STATES)[number]>('satisfied');
   const [reason, setReason] = useState('');
@@ -22,7 +24,9 @@ export function MoveGoal({ memory, hash, onMoved }: Props) {
     const moved = await client
       .memory(memory)
       .operations.moveGoal({ hash, state, reason: reason === '' ? undefined : reason });
-    onMoved(moved.hash);
+    // Does nothing if another goal is open by now.
+    query.set({ grain: moved.hash });
+    onMoved();
   });
   return (
     <form

@@ -4,7 +4,16 @@ import { type RowList, useList } from '../../list.ts';
 import type { PageProps } from '../../page.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
-import { ChoiceFilter, DayFilter, dayEnd, dayStart, Filters, SwitchFilter, TextFilter } from '../../parts/filters.tsx';
+import {
+  ChoiceFilter,
+  DayFilter,
+  dayEnd,
+  dayStart,
+  Filters,
+  SwitchFilter,
+  TextFilter,
+  wordsOf,
+} from '../../parts/filters.tsx';
 import { GRAIN_TYPES, Time, TypeName } from '../../parts/grain.tsx';
 import { GrainPanel } from '../../parts/grain-panel/grain-panel.tsx';
 import { ListFoot } from '../../parts/list-foot.tsx';
@@ -108,14 +117,14 @@ function useGrainRows(memory: string, query: AddressQuery): RowList<Row> {
 
 function filterOf(query: AddressQuery): Input<'listGrains'> {
   const text = (name: string): string | undefined => query.one(name) || undefined;
-  const [type, tag] = [text('type'), text('tag')];
+  const type = text('type');
   return {
     grainType: type === undefined ? undefined : [type as GrainType], // the server checks it
     userId: text('user'),
     namespace: text('namespace'),
     subject: text('subject'),
     sessionId: text('session'),
-    tag: tag?.split(',').map((one) => one.trim()),
+    tag: wordsOf(query.one('tag')),
     createdAfter: dayStart(query.one('from')),
     createdBefore: dayEnd(query.one('to')),
     includeSuperseded: query.one('old') === '1' || undefined,

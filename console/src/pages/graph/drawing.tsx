@@ -1,7 +1,7 @@
 // Draws a graph, which may grow while it is read.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { counted } from '../../parts/grain.tsx';
-import { theme } from '../../theme.ts';
+import { shade } from '../../theme.ts';
 import { type Edge, GraphView, type Node } from './view.ts';
 
 interface Props {
@@ -24,7 +24,7 @@ export function Drawing({ nodes, edges, isComplete, untilMs, open, onOpen }: Pro
   const latest = useRef(onOpen);
   latest.current = onOpen;
   const [first] = edges;
-  const shade = theme.value;
+  const shown = shade.value;
   useEffect(() => {
     if (place.current === null) return;
     try {
@@ -39,12 +39,12 @@ export function Drawing({ nodes, edges, isComplete, untilMs, open, onOpen }: Pro
       view.current?.stop();
       view.current = undefined;
     };
-  }, [first, shade]);
+  }, [first, shown]);
   useEffect(() => {
     setLaidOut(false);
     view.current?.add(nodes, edges, isComplete);
-  }, [nodes, edges, isComplete, shade]);
-  useEffect(() => view.current?.emphasize({ untilMs, open }), [untilMs, open, first, shade]);
+  }, [nodes, edges, isComplete, shown]);
+  useEffect(() => view.current?.emphasize({ untilMs, open }), [untilMs, open, first, shown]);
   return (
     <div class="graph-place" data-laid-out={isLaidOut}>
       {fault === undefined ? (

@@ -29,7 +29,7 @@ export default function Graph({ page }: PageProps) {
   const starts = query.all('start').filter((one) => one !== '');
   return (
     <PageFrame page={page} fills>
-      <Form key={query.text} />
+      <Form key={JSON.stringify([query.one('start'), query.one('relation')])} />
       {starts.length > 0 ? (
         <Around memory={memory} starts={starts} />
       ) : query.one('whole') === '' ? (

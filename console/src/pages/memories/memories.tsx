@@ -8,7 +8,7 @@ import { ListFoot } from '../../parts/list-foot.tsx';
 import { PageFrame } from '../../parts/page-frame.tsx';
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx';
 import { SERVER } from '../../place.ts';
-import { allowed, useSession } from '../../session.ts';
+import { allowed, noteMemories, useSession } from '../../session.ts';
 import { MemoryPanel } from './memory-panel.tsx';
 import { NewMemory } from './new-memory.tsx';
 
@@ -72,6 +72,7 @@ export default function Memories({ page }: PageProps) {
               id={open}
               onClose={() => query.set({ memory: undefined })}
               onDeleted={() => {
+                noteMemories(open);
                 query.set({ memory: undefined });
                 list.again();
               }}
@@ -84,6 +85,7 @@ export default function Memories({ page }: PageProps) {
         <NewMemory
           onClose={() => query.set({ new: undefined })}
           onMade={(id) => {
+            noteMemories(undefined);
             query.set({ new: undefined, memory: id });
             list.again();
           }}

@@ -24,6 +24,7 @@ export function MemoryPanel({ id, onClose, onDeleted }: Props) {
     memory.operations.stats({}, { signal }),
   );
   const [isDeleting, setDeleting] = useState(false);
+  const present = isLoading || error !== undefined ? undefined : value;
   return (
     <Panel title={id} label={`Memory ${id}`} onClose={onClose}>
       <div class="buttons">
@@ -31,7 +32,15 @@ export function MemoryPanel({ id, onClose, onDeleted }: Props) {
           Show its grains
         </a>
         {allowed.value.has('deleteMemory') && (
-          <button type="button" class="danger" onClick={() => setDeleting(true)}>
+          <button
+            type="button"
+            class="danger"
+            onClick={() => {
+              // The panel may have been open for long.
+              again();
+              setDeleting(true);
+            }}
+          >
             Delete…
           </button>
         )}
@@ -73,13 +82,14 @@ export function MemoryPanel({ id, onClose, onDeleted }: Props) {
           action={`Delete ${id}`}
           name={id}
           counts={
-            value && [
-              { label: 'Grains', value: value.totalGrains },
-              { label: 'Old versions', value: value.supersededGrains },
-              { label: 'Users', value: value.users },
-              { label: 'Audit entries', value: value.auditEntries ?? 0 },
+            present && [
+              { label: 'Grains', value: present.totalGrains },
+              { label: 'Old versions', value: present.supersededGrains },
+              { label: 'Users', value: present.users },
+              { label: 'Audit entries', value: present.auditEntries ?? 0 },
             ]
           }
+          counting={{ error, again }}
           act={async () => {
             await client.deleteMemory(id, { confirm: id });
             onDeleted();

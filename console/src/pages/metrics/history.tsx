@@ -1,23 +1,34 @@
+import type { Output } from 'granary-client';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { useQuery } from '../../address.ts';
-import { useAsk } from '../../ask.ts';
+import { type AddressQuery, useQuery } from '../../address.ts';
+import { type Asked, useAsk } from '../../ask.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { counted } from '../../parts/grain.tsx';
-import { useSession } from '../../session.ts';
+import { allowed, useSession } from '../../session.ts';
+import { shade } from '../../theme.ts';
 import './metrics.css';
 
 const HEIGHT_PX = 180;
 
-/** The number of grains and the bytes on disk over time. */
-export function History({ memory }: { readonly memory: string }) {
+/** Asks for the history in the interval of the address, where the caller may. */
+export function useHistory(memory: string): Asked<Output<'statsHistory'>> {
   const { client } = useSession();
-  const query = useQuery();
-  const interval = query.one('interval') === 'day' ? 'day' : 'hour';
-  const { value, error, again } = useAsk(`${memory} ${interval}`, (signal) =>
+  const interval = intervalOf(useQuery());
+  return useAsk(allowed.value.has('statsHistory') ? `${memory} ${interval}` : undefined, (signal) =>
     client.memory(memory).operations.statsHistory({ interval }, { signal }),
   );
+}
+
+function intervalOf(query: AddressQuery): 'day' | 'hour' {
+  return query.one('interval') === 'day' ? 'day' : 'hour';
+}
+
+/** The number of grains and the bytes on disk over time. */
+export function History({ of: { value, error, again } }: { readonly of: Asked<Output<'statsHistory'>> }) {
+  const query = useQuery();
+  const interval = intervalOf(query);
   if (error !== undefined) return <ErrorBox error={error} again={again} />;
   const points = value?.points ?? [];
   const times = points.map(({ timestamp }) => timestamp.getTime() / 1000);
@@ -59,7 +70,7 @@ interface ChartProps {
 
 function Chart({ title, times, values }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
-  const key = JSON.stringify([times, values]);
+  const key = JSON.stringify([times, values, shade.value]);
   useEffect(() => {
     const element = place.current;
     if (element === null) return;

@@ -11,7 +11,7 @@ import { Loading } from '../../parts/loading.tsx';
 import { PageFrame } from '../../parts/page-frame.tsx';
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx';
 import { allowed, useSession } from '../../session.ts';
-import { History } from './history.tsx';
+import { History, useHistory } from './history.tsx';
 
 type Metric = Output<'memoryMetrics'>['metrics'][number];
 
@@ -47,6 +47,11 @@ export default function Metrics({ page }: PageProps) {
   const { value, error, isLoading, again } = useAsk(memory, (signal) =>
     client.memory(memory).operations.memoryMetrics({ domain: 'all' }, { signal }),
   );
+  const history = useHistory(memory);
+  const refresh = (): void => {
+    again();
+    history.again();
+  };
   const [domain, state] = [query.one('domain'), query.one('state')];
   const rows = (value?.metrics ?? []).filter(
     (one) => (domain === '' || one.domain === domain) && (state === '' || one.status === state),
@@ -56,7 +61,7 @@ export default function Metrics({ page }: PageProps) {
       page={page}
       fills
       actions={
-        <button type="button" onClick={again}>
+        <button type="button" onClick={refresh}>
           <Icon name="again" /> Refresh
         </button>
       }
@@ -71,7 +76,7 @@ export default function Metrics({ page }: PageProps) {
             <Card label="Red">{count(value.red)}</Card>
             <Card label="Not computed">{count(value.notComputed)}</Card>
           </Cards>
-          {allowed.value.has('statsHistory') && <History memory={memory} />}
+          {allowed.value.has('statsHistory') && <History of={history} />}
           <Filters names={FILTERS}>
             <ChoiceFilter name="domain" label="Domain" choices={['ops', 'intel']} none="All domains" />
             <ChoiceFilter

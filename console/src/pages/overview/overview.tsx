@@ -1,5 +1,5 @@
-import type { GranaryError } from 'granary-client';
-import { useAsk } from '../../ask.ts';
+import type { GranaryError, Output } from 'granary-client';
+import { type Asked, useAsk } from '../../ask.ts';
 import type { PageProps } from '../../page.ts';
 import { Card, Cards, Fact, Facts } from '../../parts/cards.tsx';
 import { Code } from '../../parts/empty.tsx';
@@ -12,7 +12,14 @@ import { allowed, type Deployment, useSession } from '../../session.ts';
 
 export default function Overview({ page }: PageProps) {
   const { client } = useSession();
-  const { value: deployment, error, again } = useAsk('config', (signal) => client.operations.config({}, { signal }));
+  const config = useAsk('config', (signal) => client.operations.config({}, { signal }));
+  const health = useAsk('health', (signal) => client.operations.health({}, { signal, retries: 0 }));
+  const memories = useAsk(allowed.value.has('listMemories') ? 'count' : undefined, (signal) =>
+    client.operations.listMemories({ limit: 1 }, { signal }),
+  );
+  const again = (): void => {
+    for (const asked of [config, health, memories]) asked.again();
+  };
   return (
     <PageFrame
       page={page}
@@ -22,9 +29,9 @@ export default function Overview({ page }: PageProps) {
         </button>
       }
     >
-      {error !== undefined && <ErrorBox error={error} again={again} />}
-      <Health />
-      {deployment !== undefined && <Offered deployment={deployment} />}
+      {config.error !== undefined && <ErrorBox error={config.error} again={config.again} />}
+      <Health health={health} memories={memories.value} />
+      {config.value !== undefined && <Offered deployment={config.value} />}
       <div class="columns">
         <You />
         <FirstCalls />
@@ -33,13 +40,15 @@ export default function Overview({ page }: PageProps) {
   );
 }
 
-function Health() {
-  const { client } = useSession();
-  const health = useAsk('health', (signal) => client.operations.health({}, { signal, retries: 0 }));
-  const memories = useAsk(allowed.value.has('listMemories') ? 'count' : undefined, (signal) =>
-    client.operations.listMemories({ limit: 1 }, { signal }),
-  );
-  const { value, error } = health;
+interface HealthProps {
+  readonly health: Asked<Output<'health'>>;
+  readonly memories: Output<'listMemories'> | undefined;
+}
+
+function Health({ health, memories }: HealthProps) {
+  const { error } = health;
+  // A server that no longer says how it is may be so no longer.
+  const value = error === undefined ? health.value : undefined;
   return (
     <>
       <Cards>
@@ -47,8 +56,8 @@ function Health() {
           {value === undefined ? <Status error={error} /> : <span class="good">{value.status}</span>}
         </Card>
         <Card label="Version">{value?.version ?? '–'}</Card>
-        {memories.value !== undefined && (
-          <Card label="Memories">{memories.value.total === null ? '–' : count(memories.value.total)}</Card>
+        {memories !== undefined && (
+          <Card label="Memories">{memories.total === null ? '–' : count(memories.total)}</Card>
         )}
       </Cards>
       {value?.reasons !== undefined && <Reasons reasons={value.reasons} />}

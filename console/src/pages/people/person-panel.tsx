@@ -180,6 +180,7 @@ function Erase({ memory, userId, onClose, onErased }: EraseProps) {
       action={`Erase ${userId}`}
       name={userId}
       counts={counted.value}
+      counting={counted}
       act={async () => {
         const why = reason === '' ? undefined : reason;
         onErased(await client.memory(memory).forgetUser(userId, { confirm: userId, reason: why }));
@@ -189,7 +190,6 @@ function Erase({ memory, userId, onClose, onErased }: EraseProps) {
       <p>
         The key of this person’s data is destroyed. No copy of the data, older backups included, can be read afterwards.
       </p>
-      {counted.error !== undefined && <ErrorBox error={counted.error} again={counted.again} />}
       <label for={`${id}-reason`}>Reason, for the audit trail</label>
       <input id={`${id}-reason`} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
     </Confirm>
@@ -209,16 +209,18 @@ interface ErasedProps {
 /** The counts of an erasure and its signed proof. */
 function Erased({ result: { count, keyFingerprint }, memory, userId }: ErasedProps) {
   const { client } = useSession();
-  const isOffered = allowed.value.has('erasureProof');
-  const proof = useAsk(isOffered ? `${memory} ${userId} proof` : undefined, (signal) =>
-    client.memory(memory).operations.erasureProof({ userId }, { signal }),
+  // Nobody of this id had a key: there is no erasure to prove.
+  const isKnown = keyFingerprint !== '';
+  const proof = useAsk(
+    isKnown && allowed.value.has('erasureProof') ? `${memory} ${userId} proof` : undefined,
+    (signal) => client.memory(memory).operations.erasureProof({ userId }, { signal }),
   );
   return (
     <section class="section" role="status">
-      <h3>Erased</h3>
+      <h3>{isKnown ? 'Erased' : 'Nothing was stored under this id'}</h3>
       <Facts>
         <Fact name="Grains">{count}</Fact>
-        {keyFingerprint !== undefined && <Fact name="Destroyed key">{keyFingerprint}</Fact>}
+        {keyFingerprint !== undefined && isKnown && <Fact name="Destroyed key">{keyFingerprint}</Fact>}
       </Facts>
       {proof.error !== undefined && <ErrorBox error={proof.error} again={proof.again} />}
       {proof.value !== undefined && <Code text={JSON.stringify(proof.value.proof, null, 2)} what="the proof" />}

@@ -15,12 +15,12 @@ const SHOWN = 100;
 const KINDS: readonly Kind[] = ['access', 'portability', 'erasure', 'rectification', 'restriction', 'objection'];
 const OUTCOMES = ['fulfilled', 'partly_fulfilled', 'refused', 'withdrawn'] as const;
 
-/** The open requests of persons, those that are due first. */
+/** The open requests of persons, those that are due first. Of more than are shown, those that were received first. */
 export function Requests({ memory }: { readonly memory: string }) {
   const { client } = useSession();
   const query = useQuery();
   const { value, error, again } = useAsk(`${memory} requests`, (signal) =>
-    client.memory(memory).operations.listSubjectRequests({ status: 'open', limit: SHOWN }, { signal }),
+    client.memory(memory).operations.listSubjectRequests({ status: 'open', order: 'asc', limit: SHOWN }, { signal }),
   );
   const [closing, setClosing] = useState<Request>();
   const requests = [...(value?.requests ?? [])].sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());

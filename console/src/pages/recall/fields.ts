@@ -1,5 +1,6 @@
 // The fields of a recall, as the server's own OpenAPI document describes them, and their values in the address.
 import type { Granary, Input, Json, JsonObject } from 'granary-client';
+import { wordsOf } from '../../parts/filters.tsx';
 
 export interface Field {
   /** Name on the wire. */
@@ -65,7 +66,7 @@ function kindOf(type: Json | undefined, choices: readonly string[], items: Json 
 export function valueIn({ kind }: Field, text: string): Json {
   if (kind === 'flag' && (text === 'true' || text === 'false')) return text === 'true';
   if (kind === 'number' && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
-  if (kind === 'texts') return text.split(',').map((one) => one.trim());
+  if (kind === 'texts') return wordsOf(text);
   if (kind !== 'json') return text;
   try {
     return JSON.parse(text) as Json; // as JSON.parse gives it

@@ -25,6 +25,7 @@ export default function Recall({ page }: PageProps) {
   const isCompared = query.one('compare') === '1';
   const sides = isCompared ? SIDES : SIDES.slice(0, 1);
   const open = query.one('grain');
+  const isAsked = fields.value !== undefined && isAsking(query, fields.value);
   return (
     <PageFrame
       page={page}
@@ -52,7 +53,8 @@ export default function Recall({ page }: PageProps) {
           memory={memory}
           hash={open}
           onClose={() => query.set({ grain: undefined })}
-          onChanged={(next) => query.set({ grain: next })}
+          // The answer may hold what was changed or forgotten.
+          onChanged={(next) => query.set({ grain: next, run: isAsked ? nextRun(query) : undefined })}
         />
       )}
     </PageFrame>
@@ -71,7 +73,7 @@ function Question() {
         const text = new FormData(event.currentTarget).get('q');
         const next = typeof text === 'string' ? text : '';
         // A repeated question is a new one: the memory may have changed.
-        query.set({ q: next, run: next === asked ? String(Number(query.one('run')) + 1) : '1' }, next === asked);
+        query.set({ q: next, run: next === asked ? nextRun(query) : '1' }, next === asked);
       }}
     >
       <label class="hidden-label" for={id}>
@@ -92,6 +94,11 @@ function Question() {
       </button>
     </form>
   );
+}
+
+/** The number of the same question, asked once more. */
+function nextRun(query: AddressQuery): string {
+  return String(Number(query.one('run')) + 1);
 }
 
 interface AnswersProps {

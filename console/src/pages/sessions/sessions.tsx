@@ -37,6 +37,8 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 const PAGE_SIZE = 500;
+/** Pages without a new session that are read at once: a memory may have few sessions and many grains. */
+const PAGES_AT_ONCE = 40;
 const FILTERS = ['user', 'namespace'] as const;
 
 export default function Sessions({ page }: PageProps) {
@@ -75,6 +77,13 @@ export default function Sessions({ page }: PageProps) {
           )}
         </div>
       )}
+      {list.isPaused && (
+        <div class="buttons">
+          <button type="button" onClick={list.more}>
+            Look through {count(PAGES_AT_ONCE * PAGE_SIZE)} more grains
+          </button>
+        </div>
+      )}
       <ListFoot list={list} one="session" what="sessions" />
     </PageFrame>
   );
@@ -94,6 +103,7 @@ function useSessions(memory: string, { user, namespace }: Filter): RowList<Row> 
     const known = seen.current;
     const found: Row[] = [];
     let after = cursor;
+    let pages = 0;
     // A page may belong to sessions that are known already.
     do {
       const page = await client
@@ -104,8 +114,9 @@ function useSessions(memory: string, { user, namespace }: Filter): RowList<Row> 
         );
       found.push(...newSessions(page.grains, known));
       after = page.nextCursor ?? undefined;
-    } while (after !== undefined && found.length === 0);
-    return { rows: found, cursor: after, total: undefined };
+      pages += 1;
+    } while (after !== undefined && found.length === 0 && pages < PAGES_AT_ONCE);
+    return { rows: found, cursor: after, total: undefined, isPaused: found.length === 0 };
   });
 }
 

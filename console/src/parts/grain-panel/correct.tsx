@@ -6,6 +6,7 @@ import { useSession } from '../../session.ts';
 import { Dialog } from '../dialog.tsx';
 import { ErrorBox } from '../error-box.tsx';
 import type { Grain } from '../grain.tsx';
+import { isExact } from './field-value.tsx';
 
 /** Fields that the server writes, or that say where the grain belongs. */
 const FIXED: ReadonlySet<string> = new Set([
@@ -32,7 +33,10 @@ interface Props {
 export function Correct({ memory, grain, onClose, onChanged }: Props) {
   const { client } = useSession();
   const id = useId();
-  const names = Object.keys(grain.fields).filter((name) => !FIXED.has(name));
+  const free = Object.entries(grain.fields).filter(([name]) => !FIXED.has(name));
+  // An integer that the page does not know exactly would be sent back as another one.
+  const names = free.filter(([, value]) => isExact(value)).map(([name]) => name);
+  const inexact = free.filter(([, value]) => !isExact(value)).map(([name]) => name);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(names.map((name) => [name, textOf(grain.fields[name])])),
   );
@@ -71,6 +75,12 @@ export function Correct({ memory, grain, onClose, onChanged }: Props) {
             </div>
           ))}
         </div>
+        {inexact.length > 0 && (
+          <p class="faint">
+            Not here: {inexact.join(', ')}, which {inexact.length === 1 ? 'has' : 'have'} an integer beyond 2^53. A
+            browser does not know all its digits.
+          </p>
+        )}
         <label for={`${id}-reason`}>Reason, for the audit trail</label>
         <input id={`${id}-reason`} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
         {doing.error !== undefined && <ErrorBox error={doing.error} />}
@@ -94,6 +104,7 @@ function textOf(value: Json | undefined): string {
 
 /** Text stays text; other values are JSON, as they were shown. An emptied field is dropped. */
 function editedValue(name: string, text: string, before: Json | undefined): Json {
+  if (text === '') return null;
   if (typeof before === 'string' || before === undefined) return text;
   if (text.trim() === '') return null;
   try {

@@ -5,16 +5,32 @@ import { counted, ExactTime } from '../grain.tsx';
 
 /** Longer texts are cut until the reader wants them: a grain may have a megabyte. */
 const SHOWN_CHARS = 2_000;
-const TIME = /(?:_at|_from|_to)$|^deadline$/;
+
+/** Fields that are times, in seconds. Another field may have such a name and any number. */
+const TIMES: ReadonlySet<string> = new Set([
+  'valid_from',
+  'valid_to',
+  'system_valid_from',
+  'expires_at',
+  'expires_at_sec',
+  'deadline',
+  'delegation_expiry',
+]);
 
 export function FieldValue({ name, value }: { readonly name: string; readonly value: Json }) {
-  // Times of grains are seconds; the name tells them from other numbers.
-  if (typeof value === 'number' && TIME.test(name)) return <ExactTime at={new Date(value * 1000)} />;
+  if (typeof value === 'number' && TIMES.has(name)) return <ExactTime at={new Date(value * 1000)} />;
   if (typeof value === 'string') return <LongText text={value} />;
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return <>{value.join(', ')}</>;
   if (typeof value === 'object' && value !== null)
     return <LongText text={JSON.stringify(value, undefined, 2)} isCode />;
-  return <>{String(value)}</>;
+  return <>{isExact(value) ? String(value) : `about ${String(value)}`}</>;
+}
+
+/** False for a value with an integer beyond 2^53, of which a browser does not know all digits. */
+export function isExact(value: Json): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) || !Number.isInteger(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.values(value).every(isExact);
 }
 
 export function LongText({ text, isCode }: { readonly text: string; readonly isCode?: boolean | undefined }) {

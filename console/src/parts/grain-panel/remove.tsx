@@ -32,6 +32,7 @@ export function Forget({ memory, grain, onClose, onChanged }: Props) {
       action="Forget it"
       name={grain.hash.slice(0, NAME_CHARS)}
       counts={counted.value}
+      counting={counted}
       act={async () => {
         await client.memory(memory).forget({ hashes }, { reason: reason === '' ? undefined : reason });
         onChanged(undefined);
@@ -39,7 +40,6 @@ export function Forget({ memory, grain, onClose, onChanged }: Props) {
       onClose={onClose}
     >
       <p dir="auto">{grain.text}</p>
-      {counted.error !== undefined && <ErrorBox error={counted.error} />}
       <label for={`${id}-reason`}>Reason, for the audit trail</label>
       <input id={`${id}-reason`} value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
     </Confirm>
