@@ -12,7 +12,7 @@ export async function eventually(what: string, isSo: () => boolean | Promise<boo
   const failed = () => late.reject(new assert.AssertionError({ message: `${what}: not within ${WAIT_MS_MAX} ms` }));
   const timer = setTimeout(failed, WAIT_MS_MAX);
   try {
-    while (!(await Promise.race([isSo(), late.promise]))) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    while (!(await Promise.race([late.promise, isSo()]))) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   } finally {
     clearTimeout(timer);
   }
