@@ -1,7 +1,7 @@
 // The edges of the graph that subjects, relations and objects span: each current grain with both ends is one.
 import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
-import type { EdgeView, GrainFilter, GrainPlace } from '../calls/grain.ts';
+import type { EdgeView, GrainFilter } from '../calls/grain.ts';
 import { triple } from '../grain/api/text.ts';
 import { Float } from '../grain/value.ts';
 import { union } from '../index/docs/docset.ts';
@@ -9,8 +9,8 @@ import { ANY_RELATION, type IndexPart } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredGrain } from '../store/stored-grain.ts';
-import { filterPart, type PartFilter } from './filter/filter.ts';
-import { inOrder, type PartDoc } from './legs/ordered.ts';
+import { filterPart, type PartFilter, placeOf } from './filter/filter.ts';
+import { inOrder } from './legs/ordered.ts';
 
 const NOTHING = new Uint32Array(0);
 
@@ -38,13 +38,8 @@ export function edges(
   const last = page.at(-1);
   return {
     edges: found,
-    next: places.length > page.length && last !== undefined ? placeIn(store, parts, last) : undefined,
+    next: places.length > page.length && last !== undefined ? placeOf(store, parts[last.part]!, last.doc) : undefined,
   };
-}
-
-function placeIn(store: Store, parts: readonly IndexPart[], { part, doc }: PartDoc): GrainPlace {
-  const { createdAtMs, ordinals } = parts[part]!;
-  return { createdAtMs: createdAtMs[doc]!, hash: store.addressOfLive(ordinals[doc]!) };
 }
 
 /** The docs that lie at one of the nodes, on the sides that the direction asks for. Without nodes, all with a triple. */

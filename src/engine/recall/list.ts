@@ -5,10 +5,9 @@ import type { MemoryCalls } from '../calls/calls.ts';
 import type { CallContext } from '../calls/context.ts';
 import type { GrainView } from '../calls/grain.ts';
 import { AnswerRoom, partOfGrain } from '../grain/api/answer-room.ts';
-import type { Doc, IndexPart } from '../index/parts/part.ts';
 import type { Memory } from '../store/memory.ts';
 import type { Store } from '../store/store.ts';
-import { filterPart, type PartFilter } from './filter/filter.ts';
+import { filterPart, type PartFilter, placeOf } from './filter/filter.ts';
 import { viewWithSources } from './filter/further-sources.ts';
 import { inOrder } from './legs/ordered.ts';
 
@@ -47,10 +46,6 @@ export function list(
     // Continue after the last place even if its grain cannot be shown: a damaged grain must not end the list.
     next: more && last !== undefined ? placeOf(store, parts[last.part]!, last.doc) : undefined,
   });
-}
-
-function placeOf(store: Store, part: IndexPart, doc: Doc): { createdAtMs: number; hash: string } {
-  return { createdAtMs: part.createdAtMs[doc]!, hash: store.addressOfLive(part.ordinals[doc]!) };
 }
 
 function countPassing(docCount: number, { docs, test }: PartFilter): number {

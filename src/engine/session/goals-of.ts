@@ -3,7 +3,7 @@ import type { GoalState } from '../calls/goals.ts';
 import type { GrainView } from '../calls/grain.ts';
 import type { GoalPlace } from '../calls/session.ts';
 import { type Doc, fieldKey, type IndexPart } from '../index/parts/part.ts';
-import type { PartFilter } from '../recall/filter/filter.ts';
+import { headOf, type PartFilter, placeOf } from '../recall/filter/filter.ts';
 import type { PartDoc } from '../recall/legs/ordered.ts';
 import { PRIORITY_RANK_MEDIUM } from '../store/action-numbers.ts';
 import { EXPIRED, type ExpiryTimes, stateByNow } from '../store/goal-expiry.ts';
@@ -33,22 +33,21 @@ export function goalPlaces(
     places: keyed.map(({ place }) => place),
     start: after === undefined ? 0 : firstAfter(keyed, after, ({ place }) => address(place)),
     keyOf: (at) => {
-      const { rank, createdAtMs, place } = keyed[at]!;
-      return { rank, createdAtMs, hash: address(place) };
+      const { rank, place } = keyed[at]!;
+      return { rank, ...placeOf(store, parts[place.part]!, place.doc) };
     },
   };
 }
 
-type Ranked = Omit<GoalPlace, 'hash'>;
-
 /** Index of the first of the sorted goals that comes after the place. */
-function firstAfter<T extends Ranked>(goals: readonly T[], after: GoalPlace, hashOf: (goal: T) => string): number {
+function firstAfter(goals: readonly KeyedPlace[], after: GoalPlace, hashOf: (goal: KeyedPlace) => string): number {
+  const head = headOf(after.hash);
   let low = 0;
   let high = goals.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const goal = goals[middle]!;
-    const order = goal.rank - after.rank || after.createdAtMs - goal.createdAtMs;
+    const order = goal.rank - after.rank || after.createdAtMs - goal.createdAtMs || goal.head - head;
     if (order < 0 || (order === 0 && hashOf(goal) <= after.hash)) low = middle + 1;
     else high = middle;
   }
@@ -61,7 +60,7 @@ const EXPIRES_FROM: Readonly<Record<string, readonly GoalState[]>> = {
   suspended: ['active'],
 };
 
-interface KeyedPlace extends Ranked {
+interface KeyedPlace extends Omit<GoalPlace, 'hash'> {
   readonly place: PartDoc;
   /** The first 32 bits of the hash. */
   readonly head: number;

@@ -9,7 +9,7 @@ import {
 } from '../calls/session.ts';
 import { AnswerRoom, partOfGrain } from '../grain/api/answer-room.ts';
 import type { Doc, IndexPart } from '../index/parts/part.ts';
-import type { PartFilter } from '../recall/filter/filter.ts';
+import { type PartFilter, placeOf } from '../recall/filter/filter.ts';
 import { inOrder, type PartDoc } from '../recall/legs/ordered.ts';
 import { isFailure } from '../store/action-numbers.ts';
 import { goalPlaces, viewGoal } from './goals-of.ts';
@@ -42,8 +42,7 @@ function listPlaces(session: SessionPlaces, { goals, actions }: SessionQuery): G
   const { limit, order = 'desc', after } = actions;
   return inOrder(store, parts, actionFilters(session, actions), { limit, order, after }).map(({ part, doc }) => ({
     rank: 0,
-    createdAtMs: parts[part]!.createdAtMs[doc]!,
-    hash: store.addressOfLive(parts[part]!.ordinals[doc]!),
+    ...placeOf(store, parts[part]!, doc),
   }));
 }
 

@@ -4,7 +4,7 @@
 import { assert, unreachable } from '../../base/assert.ts';
 import { toNfc } from '../../base/nfc.ts';
 import type { CallContext } from '../../calls/context.ts';
-import type { GrainFilter, NumberTest } from '../../calls/grain.ts';
+import type { GrainFilter, GrainPlace, NumberTest } from '../../calls/grain.ts';
 import { slugOfNamespace } from '../../govern/harness-namespace.ts';
 import { DocSet, intersect, union } from '../../index/docs/docset.ts';
 import { type Doc, type Facet, fieldKey, type IndexPart, type NumberField, pairKey } from '../../index/parts/part.ts';
@@ -101,10 +101,24 @@ function addressDocs(
   return listed === undefined ? docs : intersect([docs, listed]);
 }
 
+/** The first 32 bits of an address, which the index has too; -1 for a text that is shorter. */
+export function headOf(hash: string): number {
+  return hash.length < HEAD_DIGITS ? -1 : Number.parseInt(hash.slice(0, HEAD_DIGITS), 16);
+}
+
+/** Where the docs after this one begin. For a grain that cannot be read, the index knows the first digits of its address. */
+export function placeOf(store: Store, { createdAtMs, ordinals, addressHeads }: IndexPart, doc: Doc): GrainPlace {
+  const hash = store.addressOfLive(ordinals[doc]!);
+  return {
+    createdAtMs: createdAtMs[doc]!,
+    hash: hash === '' ? addressHeads[doc]!.toString(16).padStart(HEAD_DIGITS, '0') : hash,
+  };
+}
+
 /** The docs whose address starts with `prefix` (at least 8 hex digits); only those in `listed`, if given. */
 function prefixDocs(store: Store, part: IndexPart, prefix: string, listed: Uint32Array | undefined): Uint32Array {
   assert(/^[0-9a-f]{8,64}$/.test(prefix), 'a prefix has 8 to 64 hex digits');
-  const head = Number.parseInt(prefix.slice(0, HEAD_DIGITS), 16);
+  const head = headOf(prefix);
   const { addressHeads, ordinals } = part;
   const found: Doc[] = [];
   for (let doc = 0; doc < part.docCount; doc++)

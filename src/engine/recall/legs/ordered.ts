@@ -1,7 +1,8 @@
 // Filtered docs in order of creation, ties by address. Used by the structural leg and by lists.
+import type { GrainPlace } from '../../calls/grain.ts';
 import type { Doc, IndexPart } from '../../index/parts/part.ts';
 import type { Store } from '../../store/store.ts';
-import type { PartFilter } from '../filter/filter.ts';
+import { headOf, type PartFilter } from '../filter/filter.ts';
 
 export interface PartDoc {
   readonly part: number;
@@ -12,8 +13,11 @@ export interface Stretch {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
   /** Only docs after this position. */
-  readonly after?: { readonly createdAtMs: number; readonly hash: string } | undefined;
+  readonly after?: GrainPlace | undefined;
 }
+
+/** Places are cut to the limit when there are this many more than twice as many. */
+const SPARE = 64;
 
 /** At most `limit` docs of all parts, by creation time in the given direction, then address ascending. */
 export function inOrder(
@@ -34,22 +38,32 @@ export function inOrder(
     }
     return known;
   };
-  const found: PartDoc[] = [];
-  parts.forEach((part, i) => {
-    for (const doc of stretchOfPart(part, filters[i]!, limit, sign, after?.createdAtMs)) {
-      const place = { part: i, doc };
-      if (after !== undefined && time(place) === after.createdAtMs && address(place) <= after.hash) continue;
-      found.push(place);
-    }
-  });
   // Grains of one batch have one time. The first 32 bits of the hash mostly decide, and are in the index.
   const heads: (Uint32Array | undefined)[] = [];
   const head = ({ part, doc }: PartDoc): number => {
     heads[part] ??= parts[part]!.addressHeads;
     return heads[part][doc]!;
   };
-  found.sort((a, b) => sign * (time(a) - time(b)) || head(a) - head(b) || (address(a) < address(b) ? -1 : 1));
-  return found.slice(0, limit);
+  const compare = (a: PartDoc, b: PartDoc): number =>
+    sign * (time(a) - time(b)) || head(a) - head(b) || (address(a) < address(b) ? -1 : 1);
+  const afterHead = after === undefined ? 0 : headOf(after.hash);
+  const isUpTo = (place: PartDoc, { createdAtMs, hash }: GrainPlace): boolean =>
+    time(place) === createdAtMs && (head(place) < afterHead || (head(place) === afterHead && address(place) <= hash));
+  let found: PartDoc[] = [];
+  /** The last place that is still wanted, once there are enough. */
+  let last: PartDoc | undefined;
+  parts.forEach((part, i) => {
+    for (const doc of stretchOfPart(part, filters[i]!, limit, sign, after?.createdAtMs)) {
+      const place = { part: i, doc };
+      if (after !== undefined && isUpTo(place, after)) continue;
+      if (last !== undefined && compare(place, last) > 0) continue;
+      found.push(place);
+      if (found.length < 2 * limit + SPARE) continue;
+      found = found.sort(compare).slice(0, limit);
+      last = found.at(-1);
+    }
+  });
+  return found.sort(compare).slice(0, limit);
 }
 
 /**
