@@ -29,7 +29,7 @@ import { type LinkInput, planLink } from './import-links.ts';
 import type { MemoryWrite, WritePlan } from './job.ts';
 import { planMerge } from './merge-grains.ts';
 import { bindFields } from './narrow.ts';
-import { type PreparedGrain, prepareBlob, prepareGrain, preparePlain } from './prepare.ts';
+import { type PreparedGrain, prepareGrain, prepareImport, preparePlain } from './prepare.ts';
 import { planPreview } from './preview-removal.ts';
 import { pseudonym } from './pseudonym.ts';
 import { planRedact } from './redact.ts';
@@ -78,12 +78,12 @@ export const importPlan: WritePlan<
   { blob: Uint8Array; hash?: string | undefined },
   Added & { readonly grainType: string }
 > = {
-  prepare: (memory, context, input) => prepareBlob(memory, input.blob, input.hash, context.purpose),
+  prepare: (memory, context, input) => prepareImport(memory, input.blob, input.hash, context.purpose),
   plan: (group, memory, context, input, before) => {
     const opened = known(memory);
     const prepared = isCurrent(opened, before!)
       ? before!
-      : prepareBlob(opened, input.blob, input.hash, context.purpose);
+      : prepareImport(opened, input.blob, input.hash, context.purpose);
     const { fields, type } = prepared.grain;
     for (const [name, bound] of [
       ['namespace', context.namespace],

@@ -13,6 +13,8 @@ import { FLAG, HEADER_BYTES } from '../grain/codec/header.ts';
 import { GrainError, refuse, toEngineError } from '../grain/error.ts';
 import type { Address, Grain } from '../grain/grain.ts';
 import type { PlainItem } from '../grain/plain/plain-item.ts';
+import { isMap } from '../grain/rules/validate.ts';
+import type { Value } from '../grain/value.ts';
 import type { VerificationState } from '../record/record.ts';
 import { indexedOf, type NewlyIndexed } from '../store/indexed.ts';
 import type { Memory } from '../store/memory.ts';
@@ -135,6 +137,22 @@ export function prepareBlob(
     if (error instanceof GrainError) throw toEngineError(error, 'import');
     throw error;
   }
+}
+
+/** The same for an import, whose texts obey the rule of the API: what follows relies on texts without U+0000. */
+export function prepareImport(...given: Parameters<typeof prepareBlob>): PreparedGrain {
+  const prepared = prepareBlob(...given);
+  const { fields } = prepared.grain;
+  const field = Object.keys(fields).find((name) => holdsNul(name) || holdsNul(fields[name]));
+  if (field === undefined) return prepared;
+  const place = holdsNul(field) ? 'the name of a field' : `\`${field}\``;
+  throw toEngineError(new GrainError('ERR_RANGE', `${place} holds U+0000`), 'import');
+}
+
+function holdsNul(value: Value | undefined): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  if (Array.isArray(value)) return value.some(holdsNul);
+  return isMap(value) && Object.keys(value).some((key) => key.includes('\0') || holdsNul(value[key]));
 }
 
 /** All warnings in order. Most grains have none. */

@@ -80,7 +80,7 @@ export type Keyed = keyof typeof KEYED;
 /** The value of facet `relation` that lists every grain with a triple, whatever its relation. */
 export const ANY_RELATION = '';
 
-/** Separates the two values of a `pair`. Neither can contain it, because the API refuses it. */
+/** Separates the two values of a `pair`. Neither can contain it: the API and imports refuse it. */
 export const PAIR_SEPARATOR = '\u0000';
 
 /** Joins two facet values into the key of `pair`. */
@@ -93,7 +93,7 @@ export function fieldKey(name: string, value: string): string {
   return `${name}${PAIR_SEPARATOR}${value}`;
 }
 
-/** Marks a field whose value is not a text. It cannot equal a text, because the API refuses NUL. */
+/** Marks a field whose value is not a text. It cannot equal a text: the API and imports refuse NUL. */
 export const NOT_TEXT = '\u0000';
 
 /** The index entries of one grain. Strings are NFC, and trimmed where the contract matches them exactly. */
