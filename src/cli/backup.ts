@@ -38,7 +38,7 @@ async function backup(directory: string | undefined, options: BackupOptions): Pr
     options,
     async (connection) => {
       // Only a local server shares this file system; a remote server checks its own.
-      if (connection.dataDirectory !== undefined) refuseUnlessEmpty(path);
+      if (connection.dataDirectory !== undefined) await refuseUnlessEmpty(path);
       else if (keep !== undefined)
         throw usage('--keep works only on the machine of the server: it removes folders there');
       return execOnDeployment(connection, 'backup', { path });
@@ -70,9 +70,12 @@ function placeOf(directory: string | undefined, { to }: BackupOptions): string {
   return resolve(directory ?? join(to ?? '', backupName(Date.now())));
 }
 
-function refuseUnlessEmpty(path: string): void {
+async function refuseUnlessEmpty(path: string): Promise<void> {
+  const { BACKUP_MARK_FILE } = await import('../server/data-directory.ts');
   try {
-    if (readdirSync(path).length === 0) return;
+    const names = readdirSync(path);
+    // The server removes a backup of its own that was cut off there.
+    if (names.length === 0 || names.includes(BACKUP_MARK_FILE)) return;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
     throw new Failure('FILE', `cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);

@@ -11,6 +11,8 @@ export const RESTORE_FOLDER = 'restore.new';
 export const RESTORE_READY_FILE = 'ready';
 /** It says that the deployment was moved into a store. */
 export const MOVED_FILE = 'moved.json';
+/** In the folder of a backup that is being made, with its id. */
+export const BACKUP_MARK_FILE = 'unfinished';
 const FORMAT = 1;
 
 export interface Layout {
@@ -39,11 +41,7 @@ export function openLayout(directory: string, wanted: number | undefined, fallba
 
 /** Throws like `openLayout`, and changes nothing. */
 export function checkLayout(directory: string, wanted: number | undefined): void {
-  if (existsSync(join(directory, RESTORE_FOLDER, RESTORE_READY_FILE)))
-    throw new EngineError(
-      'STO-E001',
-      `a restore into ${directory} was interrupted: run granary restore to complete it`,
-    );
+  refuseCutOffRestore(directory);
   if (existsSync(join(directory, MOVED_FILE)))
     throw new EngineError(
       'STO-E001',
@@ -58,6 +56,15 @@ export function checkLayout(directory: string, wanted: number | undefined): void
     throw new EngineError(
       'VAL-E001',
       `--shards ${wanted}: ${directory} was created with ${shards} shards, and the number cannot change`,
+    );
+}
+
+/** Throws STO-E001 for a directory that holds parts of two deployments. */
+export function refuseCutOffRestore(directory: string): void {
+  if (existsSync(join(directory, RESTORE_FOLDER, RESTORE_READY_FILE)))
+    throw new EngineError(
+      'STO-E001',
+      `a restore into ${directory} was interrupted: run granary restore to complete it`,
     );
 }
 
