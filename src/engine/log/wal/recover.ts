@@ -11,8 +11,9 @@ export class Recovered {
   /** Where a file is damaged. */
   readonly damages: string[] = [];
 
+  /** The shards of which the files hold or name appends. One that is only named may have lost them to damage. */
   shards(): readonly number[] {
-    return [...this.#shards].filter(([, { appends }]) => appends.length > 0).map(([shard]) => shard);
+    return [...this.#shards.keys()];
   }
 
   add(shard: number, append: NumberedAppend): void {

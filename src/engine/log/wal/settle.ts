@@ -27,16 +27,18 @@ export async function settleWriteAhead({ directory, workers, logOf }: SettleOpti
   for (const owner of owners) {
     const writeAhead = { ...owner, directory, mark };
     const files = WriteAhead.of(writeAhead);
+    const shards = files.recoveredShards;
     const logs: Log[] = [];
     try {
-      for (const shard of files.recoveredShards) {
+      for (const shard of shards) {
         const { directory: log, options } = logOf(shard);
         logs.push(openWalLog(log, { ...options, writeAhead }));
       }
       await files.checkpoint();
     } finally {
       for (const log of logs) await log.close();
-      if (logs.length === 0) await files.close();
+      // When the first log does not open, that closes them.
+      if (shards.length === 0) await files.close();
     }
   }
 }

@@ -216,6 +216,30 @@ test('what a shard appended is not lost when the file of another shard’s later
   );
 });
 
+for (const lost of [0, 2])
+  test(`a start without the only append of shard ${lost} is refused each time, with any number of workers`, async (t) => {
+    const root = temporaryDirectory(t);
+    const live = join(root, 'live');
+    const worker = await openWorker(live);
+    await worker.logs[lost]!.append(text('damaged'));
+    for (const log of worker.logs) if (log !== worker.logs[lost]) await log.append(text('later'));
+    const copies = ['a', 'b'].map((name) => crashCopy(live, join(root, name)));
+    await worker.close();
+    const missing = storageFailure(new RegExp(`1 acknowledged appends of shard ${lost} are missing.*damaged at byte`));
+    for (const copy of copies) {
+      const path = join(walFolder(copy), '0-of-1.a');
+      const bytes = readFileSync(path);
+      const [first] = [...batchesOf(bytes, decodeHeader(bytes)!.generation)];
+      bytes[first!.end - 6]! ^= 1;
+      writeFileSync(path, bytes);
+      // The other shards come up, and leave what shows the loss.
+      for (const start of [() => settle(copy, 2), () => openWorker(copy)]) {
+        await assert.rejects(start(), missing);
+        await assert.rejects(start(), missing);
+      }
+    }
+  });
+
 /** Delays checkpoints of the log until the returned function is called. */
 function holdStores(log: Log): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();

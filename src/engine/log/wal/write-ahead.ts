@@ -72,7 +72,7 @@ export class WriteAhead implements Journal {
   readonly #options: WriteAheadOptions;
   readonly #ownership: Ownership;
   readonly #recovered = new Recovered();
-  /** Shards with recovered appends that are not in their logs' own stores yet. */
+  /** Shards of which recovered appends may not be in their logs' own stores yet. */
   readonly #unsettled: Set<number>;
   readonly #logs = new Map<number, CheckpointedLog>();
   /** The file that appends go to, and the other one. */
@@ -129,7 +129,7 @@ export class WriteAhead implements Journal {
     this.#isAlone = isAlone;
   }
 
-  /** Shards with appends that a crash left here. */
+  /** Shards of which a crash left appends here, or left their numbers. */
   get recoveredShards(): readonly number[] {
     return this.#recovered.shards();
   }
@@ -329,7 +329,10 @@ export class WriteAhead implements Journal {
     await this.#writing?.catch(() => undefined);
     for (const shard of this.#unsettled)
       if (!this.#logs.has(shard))
-        throw new EngineError('STO-E001', `the write-ahead files hold appends of shard ${shard}, which is not open`);
+        throw new EngineError(
+          'STO-E001',
+          `the write-ahead files may hold appends of shard ${shard}, which is not open`,
+        );
     await this.#checkpointLogs();
     this.#unsettled.clear();
     try {
