@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  mkdirSync,
+  type RmOptions,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
@@ -79,6 +89,51 @@ test('interrupted at any point it refuses a server, and continues when it is cal
     if (moved.includes('layout.json')) assert.ok(!existsSync(stagingOf(data)));
     else assertRestored(data);
   }
+});
+
+test('appends that the restored deployment left in its write-ahead files survive an interruption', (t) => {
+  const data = prepared(temporaryDirectory(t));
+  write(data, { 'wal/0-of-1.a': 'appends now' });
+  write(stagingOf(data), { 'wal/0-of-1.b': 'appends then' });
+  markWhole(data);
+  moveOver(join(stagingOf(data), 'wal'), join(data, 'wal'));
+  takePlace(data);
+  assert.deepEqual(readdirSync(join(data, 'wal')), ['0-of-1.b']);
+  assertRestored(data);
+});
+
+test('appends of the replaced deployment do not reach the restored one', (t) => {
+  const data = prepared(temporaryDirectory(t));
+  write(data, { 'wal/0-of-1.a': 'appends now' });
+  markWhole(data);
+  takePlace(data);
+  assert.deepEqual(readdirSync(join(data, 'wal')), []);
+});
+
+test('keys on another disk survive an interruption while their staged copies are removed', (t) => {
+  const data = prepared(temporaryDirectory(t));
+  markWhole(data);
+  const staged = join(stagingOf(data), 'keys');
+  const { renameSync: rename, rmSync: remove } = fs;
+  let isEnding = true;
+  t.mock.method(fs, 'renameSync', (from: string, to: string) => {
+    if (from.startsWith(staged) && !to.startsWith(staged)) throw Object.assign(new Error('EXDEV'), { code: 'EXDEV' });
+    rename(from, to);
+  });
+  t.mock.method(fs, 'rmSync', (path: string, options: RmOptions) => {
+    if (!isEnding || !path.startsWith(join(staged, 'shard-0'))) return remove(path, options);
+    remove(join(path, 'bucket-000000.keys'));
+    throw new Error('the process ends here');
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  assert.throws(() => takePlace(data), /the process ends here/);
+  isEnding = false;
+  takePlace(data);
+  assertRestored(data);
 });
 
 test('a folder that is not a backup is rejected before anything changes', (t) => {

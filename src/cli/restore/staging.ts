@@ -11,7 +11,7 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isFileError, makeFolder, replaceFile, syncDirectory } from '../../engine/base/durable-file.ts';
 import {
   LAYOUT_FILE,
@@ -26,6 +26,8 @@ import { Failure } from '../failure.ts';
 
 /** Files of a running server, which are not part of the deployment. */
 const NOT_DATA = new Set(['server.json', LOCK_FILE, RESTORE_READY_FILE]);
+/** Behind the name of something staged that was copied to another disk. */
+const COPIED_SUFFIX = '.copied';
 
 export function stagingOf(dataDirectory: string): string {
   return join(dataDirectory, RESTORE_FOLDER);
@@ -46,6 +48,8 @@ export function fill(staging: string, { data, keys }: { readonly data: string; r
   try {
     copyFolder(data, staging);
     copyFolder(keys, join(staging, 'keys'));
+    // In place of those of the existing deployment, whose appends must not reach the restored logs.
+    makeFolder(writeAheadFolder(staging));
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
     throw new Failure('FILE', `cannot copy the backup: ${error instanceof Error ? error.message : String(error)}`);
@@ -87,11 +91,9 @@ export function takePlace(dataDirectory: string): void {
     const { shards } = openLayout(staging, undefined, 0);
     // The restored deployment is the directory's own, whatever was moved into a database before.
     rmSync(join(dataDirectory, MOVED_FILE), { force: true });
-    // Appends of the old deployment, which must not reach the logs of the restored one.
-    rmSync(writeAheadFolder(dataDirectory), { recursive: true, force: true });
     removeShardsFrom(shards, dataDirectory);
     removeShardsFrom(shards, join(dataDirectory, 'keys'));
-    for (const name of readdirSync(staging)) {
+    for (const name of stagedIn(staging)) {
       if (name === LAYOUT_FILE || NOT_DATA.has(name)) continue;
       if (name === 'keys') moveKeys(join(staging, name), join(dataDirectory, name));
       else move(join(staging, name), join(dataDirectory, name));
@@ -107,8 +109,13 @@ export function takePlace(dataDirectory: string): void {
 /** Moves entry by entry, because the key folder may be on another disk. Files that the backup does not have stay. */
 function moveKeys(from: string, to: string): void {
   makeFolder(to);
-  for (const name of readdirSync(from)) move(join(from, name), join(to, name));
+  for (const name of stagedIn(from)) move(join(from, name), join(to, name));
   syncDirectory(to);
+}
+
+/** Names without those of which a removal that was cut off left parts. */
+function stagedIn(directory: string): readonly string[] {
+  return readdirSync(directory).filter((name) => !name.endsWith(COPIED_SUFFIX));
 }
 
 /** A deployment with more shards leaves folders that the restored one does not know. */
@@ -129,6 +136,11 @@ function move(from: string, to: string): void {
     // Synced like a rename would be: the source is deleted next.
     if (lstatSync(from).isDirectory()) copyFolder(from, to);
     else copyDurably(from, to);
-    rmSync(from, { recursive: true, force: true });
+    syncDirectory(dirname(to));
+    // A part of it must not take the place of the whole after a crash.
+    const copied = `${from}${COPIED_SUFFIX}`;
+    renameSync(from, copied);
+    syncDirectory(dirname(from));
+    rmSync(copied, { recursive: true, force: true });
   }
 }
