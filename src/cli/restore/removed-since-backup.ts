@@ -66,7 +66,8 @@ export async function removedSinceBackup(
     const scopes: { memory: number; path: string }[] = [];
     const forgotten: [number, readonly string[]][] = [];
     for (let shard = 0; mayCompare && shard < copy.shards; shard += 1) {
-      const removed = await removedInShard({ shard, copy, staging, dataDirectory, config, doubt });
+      const isThere = control !== undefined;
+      const removed = await removedInShard({ shard, copy, staging, dataDirectory, isThere, config, doubt });
       users.push(...removed.users);
       scopes.push(...removed.scopes);
       forgotten.push(...removed.forgotten);
@@ -78,15 +79,15 @@ export async function removedSinceBackup(
     const deletedMemories = control?.removed.memories ?? [];
     const revokedKeys = control?.removed.keys ?? [];
     const erasedKeys = control?.removed.erasedKeys ?? [];
-    const requests = control?.requests ?? [];
     const nowMs = systemClock.nowMs();
     const lastRecords = await lastRecordsOf(staging, copy.shards);
     await copy.control.commit((change) => {
       noteRestore(change, copy.control, lastRecords);
-      if (control?.isOther === false) carryRequests(change, copy.control, requests);
+      if (control?.isOther === false) carryRequests(change, copy.control, control.requests);
       for (const memory of deletedMemories) change.put('memory', { ...memory, deleting: true });
       for (const key of revokedKeys) change.put('key', { ...key, revokedAtMs: nowMs });
       for (const key of erasedKeys) eraseKey(change, key, { actor: 'system', nowMs });
+      for (const erasure of control?.removed.erasures ?? []) change.put('setting', erasure);
     });
     const idOf = new Map<number, string>();
     for (const memory of copy.control.values('memory'))
@@ -120,8 +121,7 @@ export async function removedSinceBackup(
 
 type Deployment = ReturnType<typeof openDeployment>;
 
-function openDeployment(directory: string, config: Config) {
-  const shards = readShards(directory);
+function openDeployment(directory: string, config: Config, shards = readShards(directory)) {
   const master = masterOf(directory, config);
   const controlKey = openControlKey(keyFolderOf(directory), master, false);
   return {
@@ -139,11 +139,13 @@ function masterOf(directory: string, { masterKey, masterKeyFile }: Config): Mast
 
 /** The control log of the existing deployment, to compare with the copy's; undefined when there is none. */
 async function todaysControl(dataDirectory: string, config: Config, copy: Deployment) {
-  if (!existsSync(join(dataDirectory, LAYOUT_FILE))) return undefined;
-  const now = openDeployment(dataDirectory, config);
+  const hasLayout = existsSync(join(dataDirectory, LAYOUT_FILE));
+  if (!hasLayout && !existsSync(join(dataDirectory, 'control'))) return undefined;
+  // Without it, the stamp of the log still tells a deployment with another number of shards.
+  const now = openDeployment(dataDirectory, config, hasLayout ? undefined : copy.shards);
   try {
     if (now.shards !== copy.shards || !now.controlKey.equals(copy.controlKey))
-      return { isOther: true, removed: { memories: [], keys: [], erasedKeys: [] }, requests: [] };
+      return { isOther: true, removed: { memories: [], keys: [], erasedKeys: [], erasures: [] }, requests: [] };
     carryProofKeys(
       { files: keyFolderOf(dataDirectory), master: now.master },
       { files: keyFolderOf(copy.directory), master: copy.master },
@@ -163,11 +165,21 @@ interface Compared {
   readonly copy: Deployment;
   readonly staging: string;
   readonly dataDirectory: string;
+  /** There is a deployment in the data directory. */
+  readonly isThere: boolean;
   readonly config: Config;
   readonly doubt: (text: string) => void;
 }
 
-async function removedInShard({ shard, copy, staging, dataDirectory, config, doubt }: Compared): Promise<RemovedSince> {
+async function removedInShard({
+  shard,
+  copy,
+  staging,
+  dataDirectory,
+  isThere,
+  config,
+  doubt,
+}: Compared): Promise<RemovedSince> {
   const name = `shard-${shard}`;
   const keysNow = join(dataDirectory, 'keys', name);
   const logNow = join(dataDirectory, name, 'log');
@@ -193,6 +205,8 @@ async function removedInShard({ shard, copy, staging, dataDirectory, config, dou
       : undefined;
     if (log === undefined && keys !== undefined && !existsSync(logNow))
       doubt(`${dataDirectory} has keys but no log of shard ${shard}: which grains were forgotten is unknown`);
+    if (isThere && !existsSync(logNow) && !existsSync(keysNow))
+      doubt(`${dataDirectory} has neither log nor keys of shard ${shard}: who was erased since is unknown`);
     return removedSinceCopy(side, defined({ log, keys }));
   } finally {
     for (const store of stores) store.close();

@@ -1,15 +1,18 @@
 // Lists the memories and keys that were deleted or revoked since a copy of the deployment was made, so that a restored
 // copy does not bring them back.
-import type { KeyRecord, MemoryRecord } from './records.ts';
+import type { JsonObject } from '../../shards/protocol.ts';
+import { ERASURE_MARK, type KeyRecord, type MemoryRecord, type SettingRecord } from './records.ts';
 import type { ControlStore } from './store.ts';
 
 export interface RemovedControl {
-  /** Memories of the copy that were deleted since. */
+  /** Memories of the copy that were deleted since, or whose deletion has begun. */
   readonly memories: readonly MemoryRecord[];
   /** Keys of the copy that were revoked since. */
   readonly keys: readonly KeyRecord[];
   /** Keys of the copy whose person was erased since; their current records name no one. */
   readonly erasedKeys: readonly KeyRecord[];
+  /** Erasures in memories of the copy that have begun since and are not complete. Each begins anew: the copy has the keys. */
+  readonly erasures: readonly SettingRecord[];
 }
 
 /** The audit chains show which memories both have in common, and the current one shows which were deleted. */
@@ -23,6 +26,7 @@ export function removedFromControl(copy: ControlStore, now: ControlStore): Remov
     if (event === 'auth.key_revoked' && membersOf(details)['erased'] === true)
       erasedKeys.add(membersOf(details)['key_id']);
   }
+  for (const { number, deleting } of now.values('memory')) if (deleting === true) deleted.add(number);
   const shared = new Set<number>();
   const sharedKeys = new Set<unknown>();
   for (const { seq, hash, event, details } of copy.auditEntries()) {
@@ -45,7 +49,16 @@ export function removedFromControl(copy: ControlStore, now: ControlStore): Remov
     memories: [...copy.values('memory')].filter(({ number }) => shared.has(number) && deleted.has(number)),
     keys: [...copy.values('key')].filter(isRevoked),
     erasedKeys: [...copy.values('key')].filter(isErased),
+    erasures: [...now.values('setting')].flatMap((setting) =>
+      copy.get('setting', setting.name) === undefined ? erasureIn(setting, shared) : [],
+    ),
   };
+}
+
+function erasureIn({ name, value }: SettingRecord, shared: ReadonlySet<number>): readonly SettingRecord[] {
+  if (!name.includes(ERASURE_MARK)) return [];
+  const { fingerprint: _, ...begun } = value as JsonObject; // an erasure's intent
+  return typeof begun['memory'] === 'number' && shared.has(begun['memory']) ? [{ name, value: begun }] : [];
 }
 
 function memoryIn(details: string): number {
