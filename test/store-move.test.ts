@@ -1,6 +1,6 @@
 // A deployment moves from a data directory into PostgreSQL and back, by the command line.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Database } from '../src/engine/log/postgres/database.ts';
@@ -9,6 +9,7 @@ import { migrate } from '../src/engine/log/postgres/migrate.ts';
 import { CONTROL_SHARD } from '../src/server/control/open.ts';
 import { checked, moveIntoStore } from '../src/server/store/into-store.ts';
 import { digestOfStored } from '../src/server/store/log-digest.ts';
+import { moveOutOfStore } from '../src/server/store/out-of-store.ts';
 import { granary } from './support/cli.ts';
 import { testDatabase } from './support/postgres.ts';
 import { ask, NotStarted, type ServerProcess, startServerProcess } from './support/server-process.ts';
@@ -164,6 +165,24 @@ test('an import that was interrupted is no deployment, and the next one begins a
     files.map(([name]) => name),
     ['bootstrap.wrapped', 'control.key', 'master.check', 'proof.key'],
   );
+  const second = await testDatabase(t);
+  await assert.rejects(
+    moveIntoStore({ ...options, url: second!.url, onMoved: () => undefined }),
+    /STO-E001.*was moved into another database/,
+  );
+  // A way back that fails leaves what somebody has put into its place meanwhile, and no keys.
+  const back = join(root, 'back');
+  const failing = moveOutOfStore({
+    ...options,
+    directory: back,
+    masterKey: env.GRANARY_MASTER_KEY,
+    onMoved: () => {
+      mkdirSync(back, { recursive: true });
+      writeFileSync(join(back, 'kept'), '');
+    },
+  });
+  await assert.rejects(failing, /ENOTEMPTY/);
+  assert.deepEqual([readdirSync(back), existsSync(`${back}.unfinished`)], [['kept'], false]);
   const node = await started(t, join(root, 'node'), env);
   assert.deepEqual(await found(node), hashes);
   await node.stop();

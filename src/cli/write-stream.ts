@@ -3,9 +3,9 @@ import { createWriteStream, rmSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { undoneUnlessDone } from '../server/removed-when-ended.ts';
 import { Failure, failureOf } from './failure.ts';
 import { Progress } from './progress.ts';
-import { undoneUnlessDone } from './restore/removed-when-ended.ts';
 import { writeOut } from './write-out.ts';
 
 interface Quiet {

@@ -2,9 +2,9 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removedUnlessDone } from '../../server/removed-when-ended.ts';
 import { execOnDeployment } from '../deployment.ts';
 import { Failure } from '../failure.ts';
-import { removedUnlessDone } from './removed-when-ended.ts';
 import { type StageOptions, stage } from './restore.ts';
 
 export interface Rehearsal {

@@ -6,11 +6,11 @@ import { BATCH_GRAINS_MAX } from '../../engine/base/limits.ts';
 import { readConfig } from '../../server/config.ts';
 import { lockDirectory } from '../../server/directory-lock.ts';
 import { isNodeDirectory } from '../../server/node-directory.ts';
+import { removedUnlessDone } from '../../server/removed-when-ended.ts';
 import type { Connection } from '../connection.ts';
 import { failureOf, usage } from '../failure.ts';
 import { duration, printJson, printLine, printNote, printPairs } from '../output.ts';
 import { type RemovedSinceBackup, removedSinceBackup } from './removed-since-backup.ts';
-import { removedUnlessDone } from './removed-when-ended.ts';
 import { copyDurably, fill, isCutOff, markWhole, stagingOf, takePlace } from './staging.ts';
 
 /** Command-line options, and the environment variables that a server would read. */

@@ -15,12 +15,12 @@ import { Database } from '../../engine/log/postgres/database.ts';
 import { writeKeyFiles } from '../../engine/log/postgres/key-files.ts';
 import { bindKeys, StoredKeys } from '../../engine/log/postgres/key-store.ts';
 import type { Lease } from '../../engine/log/postgres/lease.ts';
-import { beginImport, endImport } from '../../engine/log/postgres/migrate.ts';
+import { beginImport, endImport, foundStore } from '../../engine/log/postgres/migrate.ts';
 import { StoredFiles } from '../../engine/log/postgres/stored-files.ts';
 import { derivedFilesOf } from '../../engine/maintain/housekeeping/downloads.ts';
 import { keepBootstrapKey } from '../control/bootstrap-key.ts';
 import { openControlKey } from '../control/control-key.ts';
-import { MOVED_FILE, readShards } from '../data-directory.ts';
+import { MOVED_FILE, readShards, refuseCutOffRestore } from '../data-directory.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { refuseNodeDirectory, ulid } from '../node-directory.ts';
 import { PROOF_KEY_FILE } from '../proofs/proof-keys.ts';
@@ -51,10 +51,12 @@ export interface MoveOptions {
 export async function moveIntoStore(options: MoveOptions): Promise<void> {
   const { directory, url, onMoved } = options;
   refuseNodeDirectory(directory);
+  refuseCutOffRestore(directory);
   const shards = readShards(directory);
   const lock = lockDirectory(directory);
   const database = await Database.open(url);
   try {
+    await refuseSecondMove(directory, database);
     const master = loadMasterKey({
       files: keyFolderOf(directory),
       value: options.masterKey,
@@ -81,6 +83,15 @@ export async function moveIntoStore(options: MoveOptions): Promise<void> {
     await database.close();
     lock.release();
   }
+}
+
+/** The mark is written before an import ends, so an unfinished one goes on with it. */
+async function refuseSecondMove(directory: string, database: Database): Promise<void> {
+  if (!existsSync(join(directory, MOVED_FILE)) || (await foundStore(database)) !== undefined) return;
+  throw new EngineError(
+    'STO-E001',
+    `${directory} was moved into another database, which has its data now: to move this older state too, delete ${MOVED_FILE}`,
+  );
 }
 
 interface Place {

@@ -1,5 +1,5 @@
 // Moves a deployment from a database into a new data directory. The database stays as it is.
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../engine/base/clock.ts';
 import { makeFolder, replaceFile, syncDirectory } from '../../engine/base/durable-file.ts';
@@ -19,6 +19,7 @@ import { restoreBootstrapKey } from '../control/bootstrap-key.ts';
 import { CONTROL_SHARD } from '../control/open.ts';
 import { LAYOUT_FILE, layoutFile } from '../data-directory.ts';
 import { ulid } from '../node-directory.ts';
+import { removedUnlessDone } from '../removed-when-ended.ts';
 import { checked, type MoveOptions } from './into-store.ts';
 import { digestOfLog, digestOfStored, type ShardDigest } from './log-digest.ts';
 import { type MovedLog, movedLogs, releaseAll, slotsOf, storedSlots, takeAll } from './moved-logs.ts';
@@ -46,16 +47,20 @@ export async function moveOutOfStore(options: MoveOptions): Promise<void> {
     const leases = await takeAll(database, logs, `export-${ulid(systemClock.nowMs())}`);
     try {
       rmSync(unfinished, { recursive: true, force: true });
-      makeFolder(join(unfinished, 'keys'));
-      await moveKeyFiles(database, unfinished, options);
-      for (const [at, moved] of logs.entries())
-        onMoved(
-          moved.name,
-          await moveLog(database, moved, { lease: leases[at]!, store: mark, keyUrl: options.keyUrl }),
-          logs.length,
-        );
-      replaceFile(join(unfinished, LAYOUT_FILE), layoutFile(shards));
-      rmSync(directory, { recursive: true, force: true });
+      // Its keys open what is erased in the database later.
+      await removedUnlessDone(unfinished, async () => {
+        makeFolder(join(unfinished, 'keys'));
+        await moveKeyFiles(database, unfinished, options);
+        for (const [at, moved] of logs.entries())
+          onMoved(
+            moved.name,
+            await moveLog(database, moved, { lease: leases[at]!, store: mark, keyUrl: options.keyUrl }),
+            logs.length,
+          );
+        replaceFile(join(unfinished, LAYOUT_FILE), layoutFile(shards));
+        // Fails when somebody has put something there meanwhile.
+        if (existsSync(directory)) rmdirSync(directory);
+      });
       renameSync(unfinished, directory);
       syncDirectory(dirname(directory));
     } finally {
