@@ -1,7 +1,18 @@
 // `granary upgrade --check` on data directories of every format: it says what a start would change, and changes no byte.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { UPGRADE_EXIT } from '../src/cli/exit-codes.ts';
@@ -61,6 +72,22 @@ for (const name of fixtureNames())
     assert.equal(kindsOf(report).includes('index'), formats.segments < SEGMENT_FORMAT);
     assert.equal(kindsOf(report).includes('vectors'), false);
   });
+
+test('segments that a rebuild has put into another folder are looked at too', async () => {
+  const directory = folder();
+  const { formats } = unpackFixture(fixtureNames().find((name) => name !== NEWEST)!, directory);
+  assert.ok(formats.segments < SEGMENT_FORMAT);
+  for (const name of readdirSync(directory)) {
+    const live = join(directory, name, 'segments');
+    if (existsSync(live)) renameSync(live, `${live}-1`);
+  }
+  const report = await checked(directory, UPGRADE_EXIT.changes);
+  const segments = (report['formats'] as readonly { readonly part: string; readonly found: readonly number[] }[]).find(
+    ({ part }) => part === 'segments',
+  );
+  assert.deepEqual(segments?.found, [formats.segments]);
+  assert.ok(kindsOf(report).includes('index'));
+});
 
 test('another embedder makes the vectors again', async () => {
   const directory = folder();

@@ -7,6 +7,7 @@ import { VectorFile } from '../../engine/index/vectors/vector-file.ts';
 import { FORMAT_VERSION as VECTOR_FORMAT } from '../../engine/index/vectors/vector-layout.ts';
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../../engine/log/format.ts';
 import { readStamp } from '../../engine/log/lmdb/read-value.ts';
+import { SEGMENTS_FOLDER } from '../../engine/maintain/housekeeping/segments-directory.ts';
 import { CONTROL_FORMAT, CONTROL_OLDEST } from '../../server/control/open.ts';
 import { writeAheadFolder } from '../../server/write-ahead.ts';
 
@@ -41,7 +42,7 @@ export function formatsOf(directory: string, shards: number): readonly Format[] 
   const each = Array.from({ length: shards }, (_, shard) => join(directory, `shard-${shard}`));
   const logs = each.map((shard) => readStamp(join(shard, 'log'))?.formatVersion);
   const control = readStamp(join(directory, 'control'))?.formatVersion;
-  const segments = each.flatMap((shard) => versionsIn(join(shard, 'segments'), '.seg', 'GRANSEG1', 'be'));
+  const segments = each.flatMap(segmentFolders).flatMap((folder) => versionsIn(folder, '.seg', 'GRANSEG1', 'be'));
   const vectors = each.flatMap((shard) => versionsIn(join(shard, 'vectors'), '.vec', 'GRANVEC1', 'le'));
   const none = { files: 0, bytes: 0 };
   const versions = (all: readonly (number | undefined)[]): readonly number[] =>
@@ -73,6 +74,12 @@ export function formatsOf(directory: string, shards: number): readonly Format[] 
       outdated: none,
     },
   ];
+}
+
+/** A rebuild gives the folder another name. */
+function segmentFolders(shard: string): readonly string[] {
+  if (!existsSync(shard)) return [];
+  return readdirSync(shard).flatMap((name) => (SEGMENTS_FOLDER.test(name) ? [join(shard, name)] : []));
 }
 
 function versionsIn(

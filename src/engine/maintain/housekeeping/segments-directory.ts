@@ -13,13 +13,16 @@ export function segmentsFolder(number: number): string {
   return number === 0 ? 'segments' : `segments-${number}`;
 }
 
+/** The name of a folder of segments. */
+export const SEGMENTS_FOLDER = /^segments(-\d+)?$/;
+
 /** The folder that the log's state names. Folders of an interrupted rebuild are deleted. */
 export function liveSegmentsDirectory(shardDirectory: string, log: Pick<Log, 'getState'>): string {
   const number = Number(Buffer.from(log.getState(SEGMENTS_STATE) ?? '0').toString());
   const live = segmentsDirectory(shardDirectory, number);
   for (const name of readdirSync(shardDirectory)) {
     const path = join(shardDirectory, name);
-    if (/^segments(-\d+)?$/.test(name) && path !== live) rmSync(path, { recursive: true, force: true });
+    if (SEGMENTS_FOLDER.test(name) && path !== live) rmSync(path, { recursive: true, force: true });
   }
   return live;
 }
