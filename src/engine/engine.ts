@@ -265,11 +265,17 @@ export class Engine {
 
   /**
    * Seals, and brings what was sealed to the database, while calls go on. A close soon after leaves the few records that came
-   * meanwhile to the next owner, who replays them. Resolves in any case.
+   * meanwhile to the next owner, who replays them. Rejects with STO-E002 when the shard is abandoned meanwhile.
    */
   async prepareMove(): Promise<void> {
     await this.seal().catch(() => undefined);
-    await this.#sealVectors();
+    // One work on the vectors runs at a time.
+    await this.#housekeeper.pause();
+    try {
+      await this.#sealVectors();
+    } finally {
+      this.#housekeeper.resume();
+    }
     await this.store.uploads?.settleWithin(MOVE_UPLOAD_MS);
     this.#preparedMs = performance.now();
   }
