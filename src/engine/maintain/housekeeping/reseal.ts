@@ -10,6 +10,7 @@ import type { Store } from '../../store/store.ts';
 import { auditPlan } from '../../write/plans.ts';
 import type { WriteQueue } from '../../write/queue.ts';
 import { resealPlan } from '../../write/reseal.ts';
+import type { Housekeeper } from './housekeeper.ts';
 import { inSlices } from './slices.ts';
 
 /**
@@ -17,7 +18,11 @@ import { inSlices } from './slices.ts';
  * them, and their notes are removed last, so the next call completes what a crash or a bad record left.
  */
 export async function resealBlobs(
-  { store, queue }: { readonly store: Store; readonly queue: WriteQueue },
+  {
+    store,
+    queue,
+    housekeeper,
+  }: { readonly store: Store; readonly queue: WriteQueue; readonly housekeeper: Housekeeper },
   caller: CallContext,
 ): Promise<number> {
   const { number } = store.memory(caller.memory);
@@ -42,9 +47,7 @@ export async function resealBlobs(
   if (left > 0) return resealed;
   if (!isNamed) await queue.commitState([[namedState(number), Uint8Array.of(1)]]);
   if (old.length === 0) return resealed;
-  store.log.checkOwner?.();
-  const prints = store.keys.destroy(old, store.clock.nowMs());
-  store.memory(number).dropKeys();
+  const prints = await destroyed({ store, housekeeper }, { number, keys: old });
   for (const { fingerprint } of prints)
     await queue.push('audit', auditPlan, context, {
       event: 'key.destroyed',
@@ -54,6 +57,22 @@ export async function resealBlobs(
     });
   await queue.commitState(old.map((id) => [oldBlobKeyState(number, id), null]));
   return resealed;
+}
+
+/** Not during a backup: the log that it copies may have grains under these keys, which it copies last. */
+async function destroyed(
+  { store, housekeeper }: { readonly store: Store; readonly housekeeper: Housekeeper },
+  { number, keys }: { readonly number: number; readonly keys: readonly number[] },
+): Promise<ReturnType<Store['keys']['destroy']>> {
+  await housekeeper.pause();
+  try {
+    store.log.checkOwner?.();
+    const prints = store.keys.destroy(keys, store.clock.nowMs());
+    store.memory(number).dropKeys();
+    return prints;
+  } finally {
+    housekeeper.resume();
+  }
 }
 
 /** The next records of the memory to rewrite, as many as one group takes; none at the end of the log. */

@@ -1,6 +1,7 @@
 import { copyFileSync, linkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isFileError, makeFolder, storageError, syncDirectory } from '../../base/durable-file.ts';
+import { EngineError } from '../../base/errors.ts';
 import type { ShardWideCalls } from '../../calls/shard.ts';
 import type { Store } from '../../store/store.ts';
 import type { Housekeeper } from '../housekeeping/housekeeper.ts';
@@ -20,7 +21,7 @@ export async function backup(
   try {
     makeFolder(join(dataDirectory, 'log'));
     let bytes = 0;
-    await inSlices(store.vectors.seal());
+    await sealVectors(store);
     for (const file of [...store.index.files(), ...store.vectors.paths()]) {
       // The folder's name identifies the rebuild that made it, as the log does.
       const folder = join(dataDirectory, basename(dirname(file)));
@@ -36,6 +37,15 @@ export async function backup(
     throw isFileError(error) ? storageError(`the backup into ${dataDirectory} failed`, error) : error;
   } finally {
     housekeeper.resume();
+  }
+}
+
+/** Those in no file are made again, so a full disk here does not prevent a backup elsewhere. */
+async function sealVectors({ vectors }: Store): Promise<void> {
+  try {
+    await inSlices(vectors.seal());
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
   }
 }
 
