@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { codeOf, contextOf, openShard, settingsOf, until as untilDone } from '../../../../test/support/shard.ts';
 import { StepClock } from '../../../../test/support/step-clock.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
@@ -163,6 +164,32 @@ test('a caller who waits for a seal takes no turns of the event loop while the s
   await engine.write('flush', context, {});
   assert.notEqual(turnsOfCommits.length, 0, 'the seal was committed');
   assert.ok(Math.max(...turnsOfCommits) < 10, `turns during each commit: ${turnsOfCommits}`);
+});
+
+test('a caller who waits for a seal takes no turns of the event loop while a backup pauses housekeeping', async (t) => {
+  const { engine, directory } = await openEngine(t);
+  await addWords(engine, 'ann');
+  const [begun, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  t.mock.method(engine.store.log, 'backup', async () => {
+    begun.resolve();
+    await goesOn.promise;
+  });
+  const [dataDirectory, keysDirectory] = [join(directory, 'copy', 'data'), join(directory, 'copy', 'keys')];
+  const backup = engine.write('backup', contextOf(0), { dataDirectory, keysDirectory });
+  await begun.promise;
+  let turns = 0;
+  const immediate = globalThis.setImmediate;
+  const counted = t.mock.method(globalThis, 'setImmediate', (run: () => void) => {
+    turns += 1;
+    return immediate(run);
+  });
+  const seal = engine.seal();
+  for (let passed = 0; passed < 100; passed++) await turn();
+  const taken = turns;
+  counted.mock.restore();
+  goesOn.resolve();
+  await Promise.all([backup, seal]);
+  assert.ok(taken < 10, `${taken} turns`);
 });
 
 test('a tail is sealed later when the other shards of its thread hold little', () => {

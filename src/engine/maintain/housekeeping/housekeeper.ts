@@ -180,7 +180,8 @@ export class Housekeeper {
     if (this.#driving) return;
     this.#driving = true;
     const step = (): void => {
-      if (this.#waiters.length === 0) {
+      // In a pause nothing begins: `resume` drives on.
+      if (this.#waiters.length === 0 || (this.#paused && this.#job === undefined)) {
         this.#driving = false;
         return;
       }
