@@ -112,6 +112,13 @@ test('gRPC takes the trace from metadata, and a refusal has its code', async () 
   assert.equal(root.status.code, 0, "a caller's mistake is no error of the server");
 });
 
+test('a span has the status of its answer', async () => {
+  await http.call('POST', '/memories', { json: { id: 'traced' }, headers: { traceparent: traceparent('7') } });
+  await eventually('the span', () => spansOf(traceIdOf('7')).some(({ kind }) => kind === 1));
+  const { root } = await traceOf(traceIdOf('7'), []);
+  assert.deepEqual([root.name, root.attributes['http.response.status_code']], ['create_memory', 201]);
+});
+
 test('a trace that is not sampled records nothing, and an invalid header begins a new trace', async () => {
   await http.call('GET', '/memories/default/stats', { headers: { traceparent: traceparent('5', '00') } });
   await http.call('GET', '/memories/default/stats', { headers: { traceparent: 'nonsense' } });

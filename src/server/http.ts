@@ -204,17 +204,9 @@ async function answer(
         return { candidate: row.read(parts, unknown), bytes, unknown };
       },
       write: (output, performed) => row.reply(output, parts ?? NO_PARTS, performed),
+      statusOf: (reply) => reply.status,
       // A query adds to the body and would not reach the worker.
-      forward:
-        codec === undefined || request.query !== ''
-          ? undefined
-          : {
-              codec,
-              bytes: jsonBytes,
-              onMainThread: row.onMainThread,
-              sidecar: sidecarOf(row),
-              write: ({ bytes }) => ({ kind: 'bytes', status: row.successStatus, headers: JSON_HEADERS, body: bytes }),
-            },
+      forward: codec === undefined || request.query !== '' ? undefined : forwardOf(row, codec, jsonBytes),
     },
   );
   if (!performed.ok && performed.isElsewhere === true && elsewhere !== undefined)
@@ -239,6 +231,16 @@ async function answer(
       respondError(request, error, performed.requestId, [...headers, ['retry-after', '1']]);
     }
   } else respondError(request, performed.error, performed.requestId, headers);
+}
+
+function forwardOf(row: HttpRow, codec: number, bytes: () => Promise<Uint8Array>): Forward<HttpReply> {
+  return {
+    codec,
+    bytes,
+    onMainThread: row.onMainThread,
+    sidecar: sidecarOf(row),
+    write: (reply) => ({ kind: 'bytes', status: row.successStatus, headers: JSON_HEADERS, body: reply.bytes }),
+  };
 }
 
 function sidecarOf(row: HttpRow): Forward<HttpReply>['sidecar'] {

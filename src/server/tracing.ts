@@ -152,8 +152,8 @@ export class RequestSpan {
     return work;
   }
 
-  /** `code` is `ok` or an error code. */
-  end(code: string): void {
+  /** `code` is `ok` or an error code; `answered` the status of an answer without an error over HTTP. */
+  end(code: string, answered = 200): void {
     const span = this.#span;
     if (!this.isRecording) {
       span.end();
@@ -161,7 +161,7 @@ export class RequestSpan {
     }
     const isOk = code === 'ok';
     const status = isOk ? undefined : statusOf(code);
-    if (this.#request.face === 'http') span.setAttribute('http.response.status_code', status?.http ?? 200);
+    if (this.#request.face === 'http') span.setAttribute('http.response.status_code', status?.http ?? answered);
     else span.setAttribute('rpc.grpc.status_code', status?.grpc ?? 0);
     if (!isOk) span.setAttribute('error.type', code);
     // By the conventions, a caller's mistake is no error of the server.

@@ -49,6 +49,8 @@ export interface Face<Reply> {
   readonly read: () => ReadInput | Promise<ReadInput>;
   /** `warnings` are those besides the output's own. */
   readonly write: (output: unknown, warnings: readonly string[]) => Reply;
+  /** The status of a reply over HTTP, for traces. */
+  readonly statusOf?: ((reply: Reply) => number) | undefined;
   /** Set when a worker decodes the request: then nothing is read or written here. */
   readonly forward?: Forward<Reply> | undefined;
 }
@@ -148,6 +150,7 @@ export class Wrapper {
     const span = this.#tracing?.begin(arrival);
     const recorded = span?.isRecording === true ? span : undefined;
     let code = 'ok';
+    let status: number | undefined;
     try {
       if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
       this.#requireOwner(arrival);
@@ -166,7 +169,11 @@ export class Wrapper {
         const isReadHere = forward.onMainThread?.(body, this.#services) === true;
         if (!isReadHere) {
           const raw = await this.#forward(arrival, admitted, requestId, { ...forward, body, span: recorded });
-          if (raw !== 'here') return { ok: true, reply: forward.write(raw), requestId, headers };
+          if (raw !== 'here') {
+            const reply = forward.write(raw);
+            status = span && face.statusOf?.(reply);
+            return { ok: true, reply, requestId, headers };
+          }
         }
       }
       const { candidate, bytes, unknown } = await face.read();
@@ -176,7 +183,9 @@ export class Wrapper {
       const context = this.#contextOf(arrival, admitted, requestId, { idempotency, span: recorded });
       warnOrRefuse(arrival.operation, unknown, context);
       const output = await this.#run(arrival.operation, candidate, context);
-      return { ok: true, reply: face.write(output, context.warnings), requestId, headers };
+      const reply = face.write(output, context.warnings);
+      status = span && face.statusOf?.(reply);
+      return { ok: true, reply, requestId, headers };
     } catch (caught) {
       if (this.#copy?.isElsewhere(caught, arrival.operation) === true) {
         code = PASSED_ON;
@@ -188,7 +197,7 @@ export class Wrapper {
       if (code === 'LIM-E001' || code === 'STO-E002') headers['retry-after'] ??= '1';
       return { ok: false, error, requestId, headers };
     } finally {
-      span?.end(code);
+      span?.end(code, status);
       if (code === PASSED_ON) this.#metrics.leave();
       else this.#metrics.end(arrival.operation.name, arrival.face, code, (performance.now() - started) / 1000);
       this.#running -= 1;
