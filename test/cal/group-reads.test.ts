@@ -182,3 +182,29 @@ test('a grouping reads the lists of values up to its bound, and none for a few g
   assert.equal(groupsOf({}, 1_000).groups.length, 600);
   assert.equal(counted.lists, 600);
 });
+
+test('a grouping opens as many grains for a bound caller, however many values others have', async (t) => {
+  const belief = (namespace: string, object: string): AddItem => {
+    return { grainType: 'belief', fields: { subject: 'ann', relation: 'makes', object, namespace } };
+  };
+  const own = ['o1', 'o2'].map((object) => belief('mine', object));
+  const others = Array.from({ length: 600 }, (_, i) => belief('theirs', `p${i}`));
+  const grouped = async (items: readonly AddItem[]) => {
+    const { engine } = await openCounted(t, items);
+    const input = { filter: { grainTypes: ['belief' as const] }, tests: [], field: 'object' };
+    const bounds = { shown: 5, shownMax: 100, scanMax: 1_000, untilMs: Number.POSITIVE_INFINITY };
+    const caller = { ...contextOf(1), namespace: 'mine' };
+    const { store } = engine;
+    return drained(groupGrains(store, store.memory(1), caller, { ...input, ...bounds }));
+  };
+  const alone = await grouped(own);
+  assert.deepEqual(
+    alone.groups.map(({ key, count }) => [key, count]),
+    [
+      ['o1', 1],
+      ['o2', 1],
+    ],
+  );
+  const { scanned, groups } = await grouped([...own, ...others]);
+  assert.deepEqual([scanned, groups.length], [alone.scanned, alone.groups.length]);
+});

@@ -14,6 +14,7 @@ import { facetToken } from '../../store/index-keys.ts';
 import { isListed } from '../../store/indexed-fields.ts';
 import type { Memory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
+import { bindingOf, isBound } from '../../store/within.ts';
 import { fieldValue } from '../output/fields.ts';
 import { calGrain } from '../run/grain-of.ts';
 import { BY_HASH, compareCodePoints } from '../run/order.ts';
@@ -43,12 +44,17 @@ export function* groupGrains(store: Store, memory: Memory, context: CallContext,
 
 /** Lists that are read in the time that a grain is opened. */
 const LISTS_A_GRAIN = 16;
+/** Grains that are opened for a bound caller, however many lists there are. */
+const FEW_GRAINS = 1_024;
 
 /** True if the matching grains are opened sooner than the lists of all values are read, of which there may be a million. */
 function areFew(search: Search, field: string): boolean {
   if (!isSide(field)) return false;
+  const count = countAll(search);
+  // Answers name the grains that were opened, which must not tell a bound caller how many values others have.
+  if (isBound(bindingOf(search.memory, search.context))) return count <= FEW_GRAINS;
   const lists = search.parts.reduce((sum, part) => sum + part.facetCardinality(field), 0);
-  return countAll(search) * LISTS_A_GRAIN < lists;
+  return count * LISTS_A_GRAIN < lists;
 }
 
 interface Group {
