@@ -112,12 +112,13 @@ async function pairOf(partitions: number, binding: Binding, outside: Binding, by
     await twin.post('/harnesses/support/provision', { goal: 'Help.', provider: 'test', model: 'echo' });
   await crowd(crowded, outside);
   for (const twin of [lone, crowded])
-    await twin.post('/batch-add', {
-      grains: OWN.map(({ grain_type, fields }, i) => ({
-        grain_type,
-        fields: { ...fields, created_at: THEN + 100 + i, ...binding },
-      })),
-    });
+    for (const [i, { grain_type, fields }] of OWN.entries()) {
+      await twin.post('/batch-add', {
+        grains: [{ grain_type, fields: { ...fields, created_at: THEN + 100 + i, ...binding } }],
+      });
+      // Audit entries of several partitions are in the order of their milliseconds.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
   await crowd(crowded, { ...outside, ...('namespace' in outside ? { namespace: 'n8' } : { user_id: 'will' }) });
   const foreign = (await crowded.get('/grains?limit=100&include_superseded=true')).grains as {
     blob_hash: string;
