@@ -57,6 +57,20 @@ test('of a budget that says so, the largest holders are dropped first', () => {
   assert.equal(budget.heldBytes, 45);
 });
 
+test('shares that their owners list are dropped like others', () => {
+  const { budget, dropped, share, pass } = setUp();
+  const listed = [budget.listedShare(() => dropped.push('listed')), budget.listedShare(() => dropped.push('settled'))];
+  budget.list(() => listed);
+  for (const one of listed) one.hold(30);
+  listed[1]!.settle();
+  pass(1_000);
+  share('kept').hold(30);
+  pass(1);
+  share('late').hold(20);
+  assert.deepEqual(dropped, ['listed']);
+  assert.equal(budget.heldBytes, 80);
+});
+
 test('requests being processed are not dropped: a newcomer is rejected for lack of room', () => {
   const { budget, dropped, share } = setUp();
   const whole = share('whole');

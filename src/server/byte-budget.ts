@@ -23,8 +23,23 @@ export class ByteBudget {
   readonly #spareMs: number;
   readonly #first: 'slowest' | 'largest';
   #heldBytes = 0;
-  /** Shares that may be dropped. */
+  /** Shares that may be dropped, but for those that their owners list. */
   readonly #droppable = new Set<Share>();
+  readonly #listed: (() => Iterable<Share>)[] = [];
+  readonly #ledgerOfListed: Ledger = {
+    changed: (share, byBytes) => {
+      this.#heldBytes += byBytes;
+      if (byBytes > 0 && this.#heldBytes > this.bytesMax) this.#relieve(share);
+    },
+  };
+
+  readonly #ledger: Ledger = {
+    changed: (share, byBytes) => {
+      if (share.isDroppable) this.#droppable.add(share);
+      else this.#droppable.delete(share);
+      this.#ledgerOfListed.changed(share, byBytes);
+    },
+  };
 
   constructor({ bytesMax, message, spareMs = 0, first = 'slowest' }: ByteBudgetOptions) {
     this.bytesMax = bytesMax;
@@ -41,20 +56,23 @@ export class ByteBudget {
    * `drop` is called at most once, with the error for the client (LIM-E001). The share's bytes no longer count then.
    */
   share(drop: (reason: EngineError) => void): Share {
-    return new Share(drop, {
-      changed: (share, byBytes) => {
-        this.#heldBytes += byBytes;
-        if (share.isDroppable) this.#droppable.add(share);
-        else this.#droppable.delete(share);
-        if (byBytes > 0 && this.#heldBytes > this.bytesMax) this.#relieve(share);
-      },
-    });
+    return new Share(drop, this.#ledger);
+  }
+
+  /** A share that its owner lists (`list`). It costs its owner less. */
+  listedShare(drop: (reason: EngineError) => void): Share {
+    return new Share(drop, this.#ledgerOfListed);
+  }
+
+  /** `shares` gives the shares that `listedShare` made and that hold bytes; it may give others too. */
+  list(shares: () => Iterable<Share>): void {
+    this.#listed.push(shares);
   }
 
   #relieve(latest: Share): void {
     const nowMs = performance.now();
-    const inTurn = [...this.#droppable]
-      .filter((share) => nowMs - share.startedMs >= this.#spareMs)
+    const inTurn = [...this.#droppable, ...this.#listed.flatMap((shares) => [...shares()])]
+      .filter((share) => share.isDroppable && nowMs - share.startedMs >= this.#spareMs)
       .sort(this.#first === 'slowest' ? (a, b) => a.pace(nowMs) - b.pace(nowMs) : (a, b) => b.bytes - a.bytes);
     for (const share of inTurn) {
       if (this.#heldBytes <= this.bytesMax * RELIEVED_PART) return;

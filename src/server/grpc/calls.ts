@@ -7,7 +7,7 @@ import {
   GRPC_UNREAD_MB,
   REQUEST_MEMORY_MB,
 } from '../../engine/base/limits.ts';
-import { answerBudget, requestBudget, unreadBudget } from '../byte-budget.ts';
+import { answerBudget, requestBudget, type Share, unreadBudget } from '../byte-budget.ts';
 import { Expiry } from '../expiry.ts';
 import { GRPC_STATUS } from '../status.ts';
 import type { CallStream } from './call-stream.ts';
@@ -60,6 +60,7 @@ export class Calls {
       requestIdOf: options.requestIdOf,
       onError: options.onError,
     };
+    this.shared.requests.list(() => this.shares());
     this.timer = setInterval(() => this.look(), GRPC_LOOK_MS).unref();
   }
 
@@ -141,6 +142,10 @@ export class Calls {
       if (identity !== undefined) this.admitted.set(identity, method);
       begin(connection, stream, method);
     }
+  }
+
+  private *shares(): Iterable<Share> {
+    for (const { calls } of this.connections) for (const call of calls) yield* call.shares();
   }
 
   private look(): void {

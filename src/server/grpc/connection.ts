@@ -5,6 +5,7 @@ import {
   GRPC_LOOK_MS,
   HEADERS_TIMEOUT_MS,
 } from '../../engine/base/limits.ts';
+import type { Share } from '../byte-budget.ts';
 import type { Shared } from './shared.ts';
 
 const looks = (ms: number): number => Math.ceil(ms / GRPC_LOOK_MS);
@@ -24,6 +25,8 @@ export interface Link {
 
 /** A call as its connection sees it. */
 export interface ConnectedCall {
+  /** Of the budget of requests. */
+  shares(): Iterable<Share>;
   /** Called every GRPC_LOOK_MS. */
   look(): void;
   /** The connection accepts no more calls: a call that could last forever ends. */

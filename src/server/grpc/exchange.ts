@@ -63,7 +63,7 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
     connection.calls.add(this);
     stream.serve(this);
     this.ownBytes = GRPC_CALL_BYTES + bytesOf(stream.head);
-    this.requestShare = shared.requests.share((reason) => this.refuse(reason));
+    this.requestShare = shared.requests.listedShare((reason) => this.refuse(reason));
     try {
       this.hold(0);
     } catch (caught) {
@@ -116,6 +116,11 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
   expire(): void {
     this.refuse(new ProtocolError(GRPC_STATUS.DEADLINE_EXCEEDED, 'SYS-E005', 'Deadline exceeded'));
     this.controller?.abort(new RequestAborted());
+  }
+
+  *shares(): Iterable<Share> {
+    yield this.requestShare;
+    if (this.openShare !== undefined) yield this.openShare;
   }
 
   /** Ends the call when its peer has completed no message, or read nothing, for too long. */
@@ -246,7 +251,7 @@ export abstract class Exchange implements Expiring, ServedCall, ConnectedCall {
   /** Counts an answered call until its stream has closed, for which the peer has to read. */
   private stayOpen(): void {
     if (this.stream.isGone) return;
-    this.openShare = this.connection.shared.requests.share(() => this.stream.cancel());
+    this.openShare = this.connection.shared.requests.listedShare(() => this.stream.cancel());
     try {
       this.openShare.hold(this.ownBytes);
     } catch {
