@@ -150,7 +150,7 @@ export class Wrapper {
     const span = this.#tracing?.begin(arrival);
     const recorded = span?.isRecording === true ? span : undefined;
     let code = 'ok';
-    let status: number | undefined;
+    let reply: Reply | undefined;
     try {
       if (PROVING.has(arrival.operation.name)) this.#prove(arrival, headers);
       this.#requireOwner(arrival);
@@ -170,8 +170,7 @@ export class Wrapper {
         if (!isReadHere) {
           const raw = await this.#forward(arrival, admitted, requestId, { ...forward, body, span: recorded });
           if (raw !== 'here') {
-            const reply = forward.write(raw);
-            status = span && face.statusOf?.(reply);
+            reply = forward.write(raw);
             return { ok: true, reply, requestId, headers };
           }
         }
@@ -183,8 +182,7 @@ export class Wrapper {
       const context = this.#contextOf(arrival, admitted, requestId, { idempotency, span: recorded });
       warnOrRefuse(arrival.operation, unknown, context);
       const output = await this.#run(arrival.operation, candidate, context);
-      const reply = face.write(output, context.warnings);
-      status = span && face.statusOf?.(reply);
+      reply = face.write(output, context.warnings);
       return { ok: true, reply, requestId, headers };
     } catch (caught) {
       if (this.#copy?.isElsewhere(caught, arrival.operation) === true) {
@@ -197,7 +195,7 @@ export class Wrapper {
       if (code === 'LIM-E001' || code === 'STO-E002') headers['retry-after'] ??= '1';
       return { ok: false, error, requestId, headers };
     } finally {
-      span?.end(code, status);
+      span?.end(code, reply && face.statusOf?.(reply));
       if (code === PASSED_ON) this.#metrics.leave();
       else this.#metrics.end(arrival.operation.name, arrival.face, code, (performance.now() - started) / 1000);
       this.#running -= 1;
