@@ -3,6 +3,7 @@ import { unreachable } from '../../base/assert.ts';
 import type { Comparator, Scalar } from '../../calls/cal.ts';
 import type { FieldCondition, Value } from '../ast.ts';
 import { CalError, NOT_A_TIME } from '../errors.ts';
+import { address } from './field-test.ts';
 import { spanOf } from './time.ts';
 
 /** The named values of a query, and its current time. */
@@ -107,11 +108,5 @@ export class ConditionValues {
 export function addressesOf(values: readonly Scalar[], condition: FieldCondition): readonly string[] {
   const literals = 'values' in condition ? condition.values : [];
   const written = new Set(literals.flatMap((value) => (value.kind === 'hash' ? [value.hex] : [])));
-  return values
-    .map((value) =>
-      String(value)
-        .replace(/^sha256:/i, '')
-        .toLowerCase(),
-    )
-    .filter((address) => /^[0-9a-f]{64}$/.test(address) || written.has(address));
+  return values.map((value) => address(String(value))).filter((one) => /^[0-9a-f]{64}$/.test(one) || written.has(one));
 }

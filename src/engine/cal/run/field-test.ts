@@ -97,7 +97,8 @@ function isOneOf(field: string, value: unknown, wanted: readonly Scalar[]): bool
 }
 
 const plain = (text: string): string => text.normalize('NFC');
-const address = (text: string): string => text.replace(/^sha256:/i, '').toLowerCase();
+/** An address as others are compared with it. */
+export const address = (text: string): string => text.replace(/^sha256:/i, '').toLowerCase();
 
 /** Normalises a field's text before comparison. */
 const FORMS: Readonly<Record<string, (text: string) => string>> = {
