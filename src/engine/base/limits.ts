@@ -843,7 +843,7 @@ export const POLICY_TEXT_CHARS_MAX = 1_024;
 /** Consent facts of a memory that are cached. */
 export const CONSENTS_CACHED_MAX = 16_384;
 /** Purposes of a memory for which the users with a consent are kept in order; without a purpose counts as one. */
-export const CONSENT_ORDERS_MAX = 8;
+export const CONSENT_ORDERS_MAX = 3;
 /** Restricted users of a memory. */
 export const RESTRICTIONS_MAX = 100_000;
 /** Access tuples of a memory, and characters of an id in one. */
