@@ -1,3 +1,4 @@
+import { boundsConform } from '../testing/bounds.conformance.ts';
 import { connectionsConform } from '../testing/connection.conformance.ts';
 import { frontConforms } from '../testing/front.conformance.ts';
 import { protocolConforms } from '../testing/protocol.conformance.ts';
@@ -8,5 +9,6 @@ import { listenNative } from './front.ts';
 const under: ListenerUnderTest = { name: 'native', listen: listenNative };
 frontConforms(under);
 protocolConforms(under);
+boundsConform(under);
 connectionsConform(under);
 servicesConform(under);

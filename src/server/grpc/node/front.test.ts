@@ -1,3 +1,4 @@
+import { boundsConform } from '../testing/bounds.conformance.ts';
 import { connectionsConform } from '../testing/connection.conformance.ts';
 import { frontConforms } from '../testing/front.conformance.ts';
 import { protocolConforms } from '../testing/protocol.conformance.ts';
@@ -8,5 +9,6 @@ import { listenGrpc } from './front.ts';
 const under: ListenerUnderTest = { name: 'node:http2', listen: listenGrpc };
 frontConforms(under);
 protocolConforms(under);
+boundsConform(under);
 connectionsConform(under);
 servicesConform(under);
