@@ -218,7 +218,8 @@ async function answer(
       isKnownPage: pages !== undefined,
       mayRepeat: isRepeatable(operation, request.header('idempotency-key')),
     });
-  const headers: ResponseHeaders = [...always, ...Object.entries(performed.headers)];
+  const caching = cachingOf(request, performed.ok ? performed.reply : undefined);
+  const headers: ResponseHeaders = [...always, ...caching, ...Object.entries(performed.headers)];
   if (performed.ok) {
     try {
       if (performed.reply.kind === 'open') {
@@ -231,6 +232,18 @@ async function answer(
       respondError(request, error, performed.requestId, [...headers, ['retry-after', '1']]);
     }
   } else respondError(request, performed.error, performed.requestId, headers);
+}
+
+const NO_STORE: ResponseHeaders = [['cache-control', 'no-store']];
+
+/**
+ * Answers have data of persons, which no browser and no proxy may keep beyond an erasure. Caches keep answers to GET
+ * without being told to, and to other methods only if a header says so. Some answers say themselves how they are kept.
+ */
+function cachingOf({ method }: HttpRequest, reply: HttpReply | undefined): ResponseHeaders {
+  if (method !== 'GET' && method !== 'HEAD') return [];
+  const saysItself = reply !== undefined && 'headers' in reply && reply.headers['cache-control'] !== undefined;
+  return saysItself || reply?.kind === 'open' ? [] : NO_STORE;
 }
 
 function forwardOf(row: HttpRow, codec: number, bytes: () => Promise<Uint8Array>): Forward<HttpReply> {

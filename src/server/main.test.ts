@@ -117,6 +117,12 @@ for (const listener of ['uws', 'node'])
         headers: { 'if-none-match': `"${hash}"` },
       });
       assert.equal(known.status, 304);
+      const nothing = await call(server, 'GET', `${M}/grains/${'0'.repeat(64)}`, { key });
+      const answers = [added, grain, nothing, raw, known];
+      assert.deepEqual(
+        answers.map(({ status, headers }) => `${status} ${headers.get('cache-control')}`),
+        ['200 null', '200 no-store', '404 no-store', '200 private, no-cache', '304 private, no-cache'],
+      );
       const hits = (await call(server, 'POST', `${M}/recall`, { key, json: { query: 'green tea' } })).body['results'];
       assert.equal((hits as { hash: string }[])[0]?.hash, hash);
 

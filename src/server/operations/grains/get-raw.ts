@@ -26,15 +26,24 @@ export const getRaw = defineOperation({
       otherStatuses: { 304: 'The caller has these bytes already.' },
       reply: ({ hash, blob }, { ifNoneMatch }) => {
         const etag = `"${hash}"`;
+        const headers = { etag, 'cache-control': CACHING };
         const known = ifNoneMatch?.split(',').some((tag) => isMatch(tag.trim(), etag)) ?? false;
         return known
-          ? { kind: 'bytes', status: 304, headers: { etag }, body: new Uint8Array(0) }
-          : { kind: 'bytes', status: 200, headers: { etag, 'content-type': 'application/octet-stream' }, body: blob };
+          ? { kind: 'bytes', status: 304, headers, body: new Uint8Array(0) }
+          : {
+              kind: 'bytes',
+              status: 200,
+              headers: { ...headers, 'content-type': 'application/octet-stream' },
+              body: blob,
+            };
       },
     },
   ],
   run: async ({ hash }, context) => ({ hash, blob: (await context.call('getRaw', { hash })).blob }),
 });
+
+/** The caller may keep the bytes, and asks each time whether they are still there. Proxies may not. */
+const CACHING = 'private, no-cache';
 
 /** RFC 9110, If-None-Match: `*` is every tag, and weak ones count. */
 function isMatch(tag: string, etag: string): boolean {
