@@ -25,7 +25,10 @@ export interface SegmentReport {
 const FINDINGS_MAX = 1_000;
 const VERIFY_HEAP_BYTES = 4 * 1_048_576;
 
-/** Files that are replaced meanwhile are still read to their end: the caller keeps them open. */
+/**
+ * Files that are replaced meanwhile are still read to their end: the caller keeps them open. An error in such a chunk is
+ * no finding, because a purge destroys the keys of the chunks that it replaces, and a drop those of its memory.
+ */
 export function* verifySegments(
   files: readonly SegmentFile[],
   segments: SegmentSet,
@@ -41,6 +44,7 @@ export function* verifySegments(
         blocks += yield* checkBlocks(file, entry);
         if (!isGone(keys, entry.memory)) yield* checkContent(file, entry, keys);
       } catch (error) {
+        if (file.isReplaced || segments.isDead(file, entry.memory) || isDropped(error)) continue;
         const where =
           error instanceof CorruptBlock && error.file === file.name
             ? `${file.name} at ${error.offset}`
@@ -60,9 +64,13 @@ function isGone(keys: IndexKeys, memory: number): boolean {
     keys.tokens(memory);
     return false;
   } catch (error) {
-    if (error instanceof EngineError && error.code === 'MEM-E003') return true;
+    if (isDropped(error)) return true;
     throw error;
   }
+}
+
+function isDropped(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'MEM-E003';
 }
 
 function* checkBlocks(file: SegmentFile, entry: ChunkEntry): Sliced<number> {

@@ -243,6 +243,37 @@ test('long calls that pause housekeeping take turns', async (t) => {
   assert.equal(engine.read('statistics', context, {}).totalGrains, 21);
 });
 
+test('a verification reads the log while grains are sealed, erased and put under another key', async (t) => {
+  const { engine } = await openEngine(t);
+  await addWords(engine, 'ann');
+  await addWords(engine, 'bob');
+  const { log } = engine.store;
+  const scan = log.scan.bind(log);
+  let done = false;
+  // Gives the first record again and again until the writes are done, then the rest of the page as it was.
+  t.mock.method(log, 'scan', function* (...range: Parameters<typeof scan>) {
+    const page = [...scan(...range)];
+    for (const untilMs = performance.now() + 10_000; !done && performance.now() < untilMs; ) yield page[0]!;
+    yield* page;
+  });
+  const verified = engine.write('verify', context, {});
+  const opened = t.mock.method(engine.store, 'openBlob');
+  let order = '';
+  const written = (async () => {
+    await engine.write('flush', context, {});
+    await engine.write('eraseUser', context, { userId: 'bob' });
+    await engine.write('rotateKeys', context, { scope: 'memory' });
+    done = true;
+    order += ' written';
+  })();
+  const { findings } = await verified;
+  order += ' verified';
+  await written;
+  assert.equal(order, ' written verified');
+  assert.deepEqual(findings, []);
+  assert.equal(opened.mock.callCount(), 20);
+});
+
 test('a pause waits for the running job and for none that would follow', async (t) => {
   const { engine } = await openEngine(t);
   let begun = 0;

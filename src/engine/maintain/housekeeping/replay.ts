@@ -98,7 +98,7 @@ function openOrNote(store: Store, memory: number): Memory | undefined {
  * The record, unless its key was destroyed. A compaction may have re-sealed the grain and destroyed the old key after
  * the page of the log was read, so the current record decides.
  */
-function underLiveKey(store: Store, sequence: Sequence, record: GrainRecord): GrainRecord | undefined {
+export function underLiveKey(store: Store, sequence: Sequence, record: GrainRecord): GrainRecord | undefined {
   if (!store.isErased(record)) return record;
   const bytes = store.log.read(sequence);
   const now = bytes === undefined ? undefined : decodeRecord(bytes);

@@ -1,14 +1,17 @@
 // Verifies a shard from end to end: every record's checksum, every blob against its address, the index against the log
-// (each grain is found by its address), every block of every segment and of vectors, the audit chains, the keys.
+// (each grain is found by its address), every block of every segment and of vectors, the audit chains, the keys. Seals,
+// merges and erasures go on meanwhile.
 
 import { EngineError } from '../../base/errors.ts';
 import type { VerifyFinding, VerifyReport } from '../../calls/shard.ts';
 import { lowerBound } from '../../index/text/tail.ts';
+import type { VectorReport } from '../../index/vectors/vector-upkeep.ts';
 import { CorruptRecord } from '../../log/log.ts';
 import type { EngineRecord, GrainRecord } from '../../record/record.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
 import type { Store } from '../../store/store.ts';
 import type { Housekeeper } from '../housekeeping/housekeeper.ts';
+import { underLiveKey } from '../housekeeping/replay.ts';
 import { inSlices } from '../housekeeping/slices.ts';
 import { verifyAudit } from './verify-audit.ts';
 
@@ -25,35 +28,40 @@ export async function verify(services: {
   const found = (kind: VerifyFinding['kind'], where: string, problem: string): void => {
     if (findings.length < FINDINGS_MAX) findings.push({ shard, kind, where, problem });
   };
+  // Checked first: a store whose own files are damaged cannot be read reliably.
+  const beneath = store.log.checkFiles === undefined ? undefined : await inSlices(store.log.checkFiles());
+  if (beneath !== undefined) {
+    found('record', 'log', beneath);
+    return { records: 0, grains: 0, blocks: 0, auditEntries: 0, findings };
+  }
+  // Segments come first: damaged blocks are dropped from their file when a read meets them.
+  for (const problem of store.index.problems) found('segment', 'index', problem);
+  const blocks = await inSlices(store.index.verify());
+  for (const { where, problem } of blocks.findings) found('segment', where, problem);
+  const vectors = await verifyVectors(store, housekeeper);
+  for (const { where, problem } of vectors.findings) found('vectors', where, problem);
+  const { records, grains } = await inSlices(verifyLog(store, found));
+  let auditEntries = 0;
+  for (const memory of [...store.memoryNumbers()]) {
+    try {
+      const { valid, checked, firstBadSeq } = await verifyAudit(store, memory, 0);
+      auditEntries += checked;
+      if (!valid) found('audit', `memory ${memory} seq ${firstBadSeq}`, 'the audit chain breaks here');
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      found('audit', `memory ${memory}`, `the audit chain cannot be followed: ${error.message}`);
+    }
+  }
+  for (const { bucket, id, problem } of store.keys.verify())
+    found('key', id === undefined ? `bucket ${bucket}` : `key ${id}`, problem);
+  return { records, grains, blocks: blocks.blocks + vectors.blocks, auditEntries, findings };
+}
+
+/** One work on the vectors runs at a time. Nothing else pauses: the tails would fill, and writes would wait. */
+async function verifyVectors(store: Store, housekeeper: Housekeeper): Promise<VectorReport> {
   await housekeeper.pause();
   try {
-    // Checked first: a store whose own files are damaged cannot be read reliably.
-    const beneath = store.log.checkFiles === undefined ? undefined : await inSlices(store.log.checkFiles());
-    if (beneath !== undefined) {
-      found('record', 'log', beneath);
-      return { records: 0, grains: 0, blocks: 0, auditEntries: 0, findings };
-    }
-    // Segments come first: damaged blocks are dropped from their file when a read meets them.
-    for (const problem of store.index.problems) found('segment', 'index', problem);
-    const blocks = await inSlices(store.index.verify());
-    for (const { where, problem } of blocks.findings) found('segment', where, problem);
-    const vectors = await inSlices(store.vectors.verify((memory, ordinal) => wasGrain(store, memory, ordinal)));
-    for (const { where, problem } of vectors.findings) found('vectors', where, problem);
-    const { records, grains } = await inSlices(verifyLog(store, found));
-    let auditEntries = 0;
-    for (const memory of [...store.memoryNumbers()]) {
-      try {
-        const { valid, checked, firstBadSeq } = await verifyAudit(store, memory, 0);
-        auditEntries += checked;
-        if (!valid) found('audit', `memory ${memory} seq ${firstBadSeq}`, 'the audit chain breaks here');
-      } catch (error) {
-        if (!(error instanceof EngineError)) throw error;
-        found('audit', `memory ${memory}`, `the audit chain cannot be followed: ${error.message}`);
-      }
-    }
-    for (const { bucket, id, problem } of store.keys.verify())
-      found('key', id === undefined ? `bucket ${bucket}` : `key ${id}`, problem);
-    return { records, grains, blocks: blocks.blocks + vectors.blocks, auditEntries, findings };
+    return await inSlices(store.vectors.verify((memory, ordinal) => wasGrain(store, memory, ordinal)));
   } finally {
     housekeeper.resume();
   }
@@ -114,10 +122,16 @@ function decode(bytes: Uint8Array, sequence: number, found: Found): EngineRecord
 function verifyGrain(
   store: Store,
   sequence: number,
-  record: GrainRecord,
+  scanned: GrainRecord,
   { found, damaged }: { readonly found: Found; readonly damaged: Set<number> },
 ): void {
-  if (store.isErased(record)) return;
+  let record: GrainRecord | undefined;
+  try {
+    record = underLiveKey(store, sequence, scanned);
+  } catch (error) {
+    found('record', `sequence ${sequence}`, messageOf(error));
+  }
+  if (record === undefined) return;
   const address = store.addressOf(record);
   const where = address === undefined ? `sequence ${sequence}` : `sequence ${sequence} hash ${address}`;
   const missing = [record.key, record.scopeKey].find((key) => key !== 0 && store.keys.state(key) === 'missing');
