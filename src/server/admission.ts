@@ -5,6 +5,7 @@ import { type Authenticator, type Caller, narrowed } from './auth/authenticate.t
 import { includesScope, type Principal, type Scope } from './auth/principal.ts';
 import type { RateLimiter } from './auth/rate-limit.ts';
 import { DEFAULT_MEMORY, type Memories, type MemoryRecord } from './control/memories.ts';
+import { networkOf } from './networks.ts';
 
 /** A caller that may do what it asks for, and the memory and bindings of its request. */
 export interface Admitted {
@@ -96,9 +97,9 @@ function withBindings(principal: Principal, namespace: string | undefined, userI
   };
 }
 
-/** The name of the caller's bucket: a key, the subject of a token, or an address. */
+/** The name of the caller's bucket: a key, the subject of a token, or a network. */
 function limitedAs({ keyId, actor }: Principal, from: Caller): string {
-  return keyId ?? (actor === 'anonymous' ? `anonymous ${from.remoteAddress}` : `token ${actor}`);
+  return keyId ?? (actor === 'anonymous' ? `anonymous ${networkOf(from.remoteAddress)}` : `token ${actor}`);
 }
 
 const PUBLIC: Principal = { actor: 'anonymous', scope: 'read' };

@@ -1,4 +1,4 @@
-// Lists of addresses and networks, as options name them.
+// Addresses and networks: lists of them, as options name them, and the network that counts for one caller.
 import { type BlockList, isIP } from 'node:net';
 
 /** Adds an address (`10.1.2.3`, `::1`) or a network (`10.1.0.0/16`). False when the text is neither. */
@@ -10,4 +10,20 @@ export function addNetwork(networks: BlockList, text: string): boolean {
   if (version === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix ?? '0') || bits > most) return false;
   networks.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4');
   return true;
+}
+
+/**
+ * The network of an IPv6 address, its first 64 bits, as text: a caller commonly has all addresses of it. IPv4 addresses, also
+ * those within IPv6, and the loopback address stand for themselves.
+ */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [before = '', after] = address.split('%', 1)[0]!.split('::');
+  const head = before === '' ? [] : before.split(':');
+  const tail = after === undefined || after === '' ? [] : after.split(':');
+  const between = after === undefined ? 0 : 8 - head.length - tail.length;
+  const groups = [...head, ...Array<string>(Math.max(0, between)).fill('0'), ...tail]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16));
+  return groups.every((group) => group === '0') ? address : `${groups.join(':')}::/64`;
 }

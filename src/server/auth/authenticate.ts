@@ -10,6 +10,7 @@ import {
 } from '../../engine/base/limits.ts';
 import type { Config } from '../config.ts';
 import type { KeyRecord, Keys } from '../control/keys.ts';
+import { networkOf } from '../networks.ts';
 import { heldBy, type Principal } from './principal.ts';
 import { RateLimiter } from './rate-limit.ts';
 import type { TokenVerifier, Verified } from './tokens.ts';
@@ -165,11 +166,11 @@ export class Authenticator {
     this.#byHeader.set(authorization, known);
   }
 
-  /** Counts a refusal against the caller's address. An issuer that does not answer is not the caller's failure. */
+  /** Counts a refusal against the caller's network. An issuer that does not answer is not the caller's failure. */
   #failure(remoteAddress: string, error: unknown): unknown {
     if (!(error instanceof EngineError) || error.code !== 'AUT-E004') return error;
     this.#failed += 1;
-    if (this.#failures.take(remoteAddress).granted) return error;
+    if (this.#failures.take(networkOf(remoteAddress)).granted) return error;
     return new EngineError(
       'LIM-E001',
       'too many failed authentications from this address: check the key, and try again in a minute',

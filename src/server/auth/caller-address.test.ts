@@ -9,6 +9,7 @@ import { Admission } from '../admission.ts';
 import { Keys } from '../control/keys.ts';
 import { ControlStore } from '../control/store.ts';
 import { makeLog } from '../log.ts';
+import { networkOf } from '../networks.ts';
 import { get } from '../operations/grains/get.ts';
 import { ADMIN, CONTROL_KEY, makeParts } from '../testing/parts.ts';
 import { Authenticator } from './authenticate.ts';
@@ -45,6 +46,50 @@ test('the address is looked for when a caller without key is counted or a key is
   assert.equal(looks, 1);
   assert.throws(() => admit(`gr_${'1'.repeat(64)}`), { code: 'AUT-E004' });
   assert.equal(looks, 2);
+});
+
+test('failures and calls without a key are counted by the network of an IPv6 address', async (t) => {
+  const parts = await makeParts({ flags: { auth: 'none' } });
+  t.after(() => parts.close());
+  const { authenticator, clock, services } = parts;
+  const limiter = new RateLimiter({ perMinute: 60, burst: 2, clock });
+  const admission = new Admission(authenticator, limiter, services.memories);
+  const admit = (remoteAddress: string, key?: string): string | undefined => {
+    const header = (name: string) => (name === 'authorization' && key !== undefined ? `Bearer ${key}` : undefined);
+    try {
+      admission.admit(
+        { operation: get, face: 'http', memoryId: undefined, requestId: undefined, header, remoteAddress },
+        {},
+      );
+      return undefined;
+    } catch (error) {
+      assert.ok(error instanceof EngineError);
+      return error.code;
+    }
+  };
+  const wrong = `gr_${'1'.repeat(64)}`;
+  for (let i = 0; i < AUTH_FAILURES_PER_MINUTE; i++) assert.equal(admit(`2001:db8:0:1::${i + 1}`, wrong), 'AUT-E004');
+  assert.equal(admit('2001:db8:0:1:ffff::1', wrong), 'LIM-E001');
+  assert.equal(admit('2001:db8:0:2::1', wrong), 'AUT-E004');
+  const codes = ['2001:db8:0:3::1', '2001:db8:0:3::2', '2001:db8:0:3::3', '2001:db8:0:4::1'].map((from) => admit(from));
+  assert.deepEqual(codes, [undefined, undefined, 'LIM-E001', undefined]);
+});
+
+test('the network of an address', () => {
+  const cases = [
+    ['10.0.0.1', '10.0.0.1'],
+    ['', ''],
+    ['::1', '::1'],
+    ['::ffff:10.0.0.1', '::ffff:10.0.0.1'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:0db8:0000:0000:0000:0000:0000:0002', '2001:db8:0:0::/64'],
+    ['2001:DB8:a:b:c:d:e:f', '2001:db8:a:b::/64'],
+    ['2001:db8:1::', '2001:db8:1:0::/64'],
+    ['::1:2:3:4:5:6', '0:0:1:2::/64'],
+    ['64:ff9b::10.0.0.1', '64:ff9b:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ];
+  for (const [address, network] of cases) assert.equal(networkOf(address!), network, address);
 });
 
 test('a wrong token counts against the address of a caller that disconnects while it is verified', async (t) => {
