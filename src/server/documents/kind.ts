@@ -3,31 +3,33 @@ import { extname } from 'node:path';
 import type { DocumentKind } from './document.ts';
 import { unreadable, unsupported } from './limits.ts';
 
-const BY_EXTENSION: Readonly<Record<string, DocumentKind>> = {
-  pdf: 'pdf',
-  docx: 'docx',
-  docm: 'docx',
-  dotx: 'docx',
-  pptx: 'pptx',
-  pptm: 'pptx',
-  ppsx: 'pptx',
-  xlsx: 'xlsx',
-  xlsm: 'xlsx',
-  html: 'html',
-  htm: 'html',
-  xhtml: 'html',
-  md: 'markdown',
-  markdown: 'markdown',
-  mdx: 'markdown',
-  csv: 'csv',
-  tsv: 'csv',
-  json: 'json',
-  jsonl: 'json',
-  ndjson: 'json',
-  geojson: 'json',
-  eml: 'eml',
-  txt: 'text',
-};
+const BY_EXTENSION: ReadonlyMap<string, DocumentKind> = new Map(
+  Object.entries({
+    pdf: 'pdf',
+    docx: 'docx',
+    docm: 'docx',
+    dotx: 'docx',
+    pptx: 'pptx',
+    pptm: 'pptx',
+    ppsx: 'pptx',
+    xlsx: 'xlsx',
+    xlsm: 'xlsx',
+    html: 'html',
+    htm: 'html',
+    xhtml: 'html',
+    md: 'markdown',
+    markdown: 'markdown',
+    mdx: 'markdown',
+    csv: 'csv',
+    tsv: 'csv',
+    json: 'json',
+    jsonl: 'json',
+    ndjson: 'json',
+    geojson: 'json',
+    eml: 'eml',
+    txt: 'text',
+  } as const),
+);
 
 /** Kinds whose content is recognised; a name alone does not make them. */
 const BINARY: ReadonlySet<DocumentKind> = new Set(['pdf', 'docx', 'pptx', 'xlsx']);
@@ -86,7 +88,7 @@ function latin1(bytes: Uint8Array, count: number): string {
 
 /** The kind that the name claims. */
 function claimed(fileName: string): DocumentKind | undefined {
-  return BY_EXTENSION[extname(fileName).slice(1).toLowerCase()];
+  return BY_EXTENSION.get(extname(fileName).slice(1).toLowerCase());
 }
 
 const MAIL_HEADER =

@@ -77,7 +77,7 @@ export function* rivalStands(
     const search = beliefsOf({ store, memory, context }, pair);
     scanned += countAll(search);
     if (scanned > scanMax) return { stands: [], scanned, stopped: 'scan' };
-    stands.push(...(yield* standsIn(search, pair)));
+    for (const stand of yield* standsIn(search, pair)) stands.push(stand);
   }
   return { stands, scanned };
 }

@@ -205,10 +205,13 @@ export class EventReader {
     if (this.#hidden !== undefined) return this.#hidden;
     const { governed } = this.#memory;
     const { purpose = DEFAULT_PURPOSE } = this.#context;
-    const people = governed.hidesNothing ? [] : [...governed.restrictions.keys()];
-    if (governed.rules['consent.on_read']) people.push(...governed.withdrawn(purpose, this.#nowMs).users);
-    this.#hidden = new Set(people.map((user) => pseudonym(this.#memory, user)));
-    return this.#hidden;
+    const hidden = new Set<string>();
+    if (!governed.hidesNothing)
+      for (const user of governed.restrictions.keys()) hidden.add(pseudonym(this.#memory, user));
+    if (governed.rules['consent.on_read'])
+      for (const user of governed.withdrawn(purpose, this.#nowMs).users) hidden.add(pseudonym(this.#memory, user));
+    this.#hidden = hidden;
+    return hidden;
   }
 
   #personMembers({ subject }: AuditEntry, { grain: name }: EventView['details']): Members | undefined {
