@@ -184,7 +184,10 @@ async function answer(
       get remoteAddress() {
         return proxies.clientOf(request);
       },
-      target: operation.mutates ? targetOf(params, request.query) : undefined,
+      // Asked for once the body is read.
+      get target() {
+        return operation.mutates ? targetOf(params, request.query, parts?.file) : undefined;
+      },
       route: row,
       isCounted: request.isCounted,
     },
@@ -261,12 +264,14 @@ function sidecarOf(row: HttpRow): Forward<HttpReply>['sidecar'] {
   return codec === undefined || row.sidecar === undefined ? undefined : { codec, make: row.sidecar };
 }
 
-function targetOf(params: HttpParts['params'], query: string): string {
-  return [...Object.values(params), query].join('\n');
+/** The name of an uploaded file is no part of its bytes, and is kept with them. */
+function targetOf(params: HttpParts['params'], query: string, file: UploadedFile | undefined): string {
+  return [...Object.values(params), query, ...(file === undefined ? [] : [file.name])].join('\n');
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 const NO_BYTES = new Uint8Array(0);
+const NO_CHUNKS: readonly Uint8Array[] = [];
 const NO_PARTS: HttpParts = { params: {}, query: {}, json: undefined, file: undefined, ifNoneMatch: undefined };
 
 interface Body {
@@ -377,9 +382,9 @@ async function sendStream(
   const share = answers.share(() => request.cut());
   const stream = request.stream(reply.status, [...Object.entries(reply.headers), ...headers]);
   try {
-    // An error during streaming is thrown to the listener, which cuts the connection: the client sees a truncated
-    // answer.
-    for await (const chunk of reply.body) {
+    // Nothing is made for HEAD, which gets no body. An error during streaming is thrown to the listener, which cuts the
+    // connection: the client sees a truncated answer.
+    for await (const chunk of request.method === 'HEAD' ? NO_CHUNKS : reply.body) {
       share.hold(chunk.length);
       await stream.write(chunk);
       share.hold(0);

@@ -146,6 +146,7 @@ test('a repeated file upload matches, whatever its boundary', async () => {
   assert.equal(first.body.imported, 1);
   // Every form has its own boundary.
   assert.deepEqual(await send('grains.mg'), first);
+  assert.equal(codeOf(await send('others.mg')), 'VAL-E005');
 });
 
 test('a bound key gets no kept answer of another key of its principal', async () => {
