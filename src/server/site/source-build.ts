@@ -1,7 +1,7 @@
 // A site of a server that runs from its sources: built once, in a process of its own, into a folder of the cache that
 // is named by the contents of all that it is made of. The published package holds the built files instead.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,8 +39,8 @@ export function sourceBuild({ name, program, madeOf }: Recipe): SourceBuild {
 
 /** Builds into the folder. Rejects with what the build said when it fails. */
 export async function buildFromSources({ program, folder }: SourceBuild): Promise<void> {
-  // Another server may build the same at the same time.
-  const making = `${folder}-${process.pid}`;
+  // Another server may build the same at the same time, in this process or in one with the same number elsewhere.
+  const making = `${folder}-${randomUUID()}`;
   try {
     await run([program, making]);
     renameSync(making, folder);
