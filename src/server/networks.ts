@@ -12,9 +12,12 @@ export function addNetwork(networks: BlockList, text: string): boolean {
   return true;
 }
 
+/** Networks whose last bits are an IPv4 address, and that of `::1`. */
+const HOLD_IPV4: ReadonlySet<string> = new Set(['0:0:0:0', '64:ff9b:0:0']);
+
 /**
  * The network of an IPv6 address, its first 64 bits, as text: a caller commonly has all addresses of it. IPv4 addresses, also
- * those within IPv6, and the loopback address stand for themselves.
+ * those within IPv6 (mapped, or behind the prefix of RFC 6052), and the loopback address stand for themselves.
  */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
@@ -25,5 +28,6 @@ export function networkOf(address: string): string {
   const groups = [...head, ...Array<string>(Math.max(0, between)).fill('0'), ...tail]
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16));
-  return groups.every((group) => group === '0') ? address : `${groups.join(':')}::/64`;
+  const network = groups.join(':');
+  return HOLD_IPV4.has(network) ? address : `${network}::/64`;
 }

@@ -86,7 +86,8 @@ test('the network of an address', () => {
     ['2001:DB8:a:b:c:d:e:f', '2001:db8:a:b::/64'],
     ['2001:db8:1::', '2001:db8:1:0::/64'],
     ['::1:2:3:4:5:6', '0:0:1:2::/64'],
-    ['64:ff9b::10.0.0.1', '64:ff9b:0:0::/64'],
+    ['64:ff9b::10.0.0.1', '64:ff9b::10.0.0.1'],
+    ['64:ff9b::a00:1', '64:ff9b::a00:1'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ];
   for (const [address, network] of cases) assert.equal(networkOf(address!), network, address);

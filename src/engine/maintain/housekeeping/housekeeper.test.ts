@@ -274,6 +274,26 @@ test('a verification reads the log while grains are sealed, erased and put under
   assert.equal(opened.mock.callCount(), 20);
 });
 
+test('verifications of a shard take turns', async (t) => {
+  const { engine } = await openEngine(t);
+  await addWords(engine, 'ann');
+  const { log } = engine.store;
+  const scan = log.scan.bind(log);
+  let [running, most] = [0, 0];
+  t.mock.method(log, 'scan', function* (...range: Parameters<typeof scan>) {
+    most = Math.max(most, ++running);
+    // Longer than a slice.
+    for (const untilMs = performance.now() + 50; performance.now() < untilMs; ) yield scan(...range).next().value;
+    running -= 1;
+  });
+  const reports = await Promise.all([1, 2, 3].map(() => engine.write('verify', context, {})));
+  assert.deepEqual(
+    reports.map(({ findings }) => findings),
+    [[], [], []],
+  );
+  assert.equal(most, 1);
+});
+
 test('a pause waits for the running job and for none that would follow', async (t) => {
   const { engine } = await openEngine(t);
   let begun = 0;

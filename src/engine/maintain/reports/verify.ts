@@ -18,12 +18,26 @@ import { verifyAudit } from './verify-audit.ts';
 /** Findings that a report lists. More are only counted. */
 const FINDINGS_MAX = 1_000;
 
-export async function verify(services: {
+interface VerifyServices {
   readonly store: Store;
   readonly housekeeper: Housekeeper;
   readonly shard: number;
-}): Promise<VerifyReport> {
-  const { store, housekeeper, shard } = services;
+}
+
+/** The last verification of each shard: they take turns, because each one takes slices of the worker's time. */
+const last = new WeakMap<Store, Promise<unknown>>();
+
+export async function verify(services: VerifyServices): Promise<VerifyReport> {
+  const before = last.get(services.store);
+  const turn = (before ?? Promise.resolve()).then(() => verifyNow(services));
+  last.set(
+    services.store,
+    turn.catch(() => undefined),
+  );
+  return turn;
+}
+
+async function verifyNow({ store, housekeeper, shard }: VerifyServices): Promise<VerifyReport> {
   const findings: VerifyFinding[] = [];
   const found = (kind: VerifyFinding['kind'], where: string, problem: string): void => {
     if (findings.length < FINDINGS_MAX) findings.push({ shard, kind, where, problem });
