@@ -3,7 +3,7 @@
 import type { Scenario } from './lib/scenario.ts';
 
 /** Scenarios that take long and change seldom: they run only when they are named. */
-export const LONG: ReadonlySet<string> = new Set(['soak', 'peers-ingest', 'learned']);
+export const LONG: ReadonlySet<string> = new Set(['soak', 'peers-ingest', 'learned', 'merge']);
 
 export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: Scenario }>>> = {
   add: () => import('./scenarios/add.ts'),
@@ -56,5 +56,6 @@ export const SUITE: Readonly<Record<string, () => Promise<{ readonly scenario: S
   transport: () => import('./scenarios/transport.ts'),
   learned: () => import('./scenarios/learned.ts'),
   'peers-ingest': () => import('./scenarios/peers-ingest.ts'),
+  merge: () => import('./scenarios/merge.ts'),
   soak: () => import('./scenarios/soak.ts'),
 };

@@ -294,6 +294,7 @@ export class Engine {
       // If the seal fails, the next open replays the records.
       if (!isPrepared) await this.seal().catch(() => undefined);
       await this.#housekeeper.pause();
+      await this.#housekeeper.pauseSeals();
       await this.#sealVectors();
       if (!isPrepared) await this.store.uploads?.settleWithin(UPLOAD_CLOSE_MS);
     } else this.#queue.fail(new EngineError('STO-E002', 'the shard is closed: its log rejects writes'));

@@ -508,6 +508,8 @@ export const REPLAY_RECORDS_MAX = 65_536;
 export const MERGE_FANOUT = 8;
 /** Segment files of a shard; beyond: the cheapest neighbours are merged, whatever their sizes. */
 export const SEGMENTS_MAX = 64;
+/** Segment files of a shard at which a seal waits for the merge that is running. */
+export const SEGMENTS_CROWDED = 128;
 /** Memories that a shard's index keeps open, and their chunks (a kilobyte each outside the heap budget). */
 export const INDEX_MEMORIES_OPEN_MAX = 8_192;
 export const INDEX_CHUNKS_OPEN_MAX = 16_384;
@@ -1075,6 +1077,7 @@ assert(PACK_BYTES_MAX < PENDING_BYTES_MAX && PACK_ITEMS_MAX < PENDING_ITEMS_MAX,
 assert(TAIL_GRAINS_SEAL < TAIL_GRAINS_MAX, 'a seal begins before writes wait');
 assert(TAIL_GRAINS_SHARED <= TAIL_GRAINS_SEAL, 'a shared thread seals sooner');
 assert(MERGE_FANOUT < SEGMENTS_MAX, 'a merge lowers the number of segments');
+assert(SEGMENTS_MAX < SEGMENTS_CROWDED, 'merges come before seals wait for them');
 assert(GRPC_STREAM_WINDOW_BYTES <= GRPC_CONNECTION_WINDOW_BYTES, "a connection's window holds that of a call");
 assert(
   Math.max(MESSAGE_BYTES_MAX, UPLOAD_BYTES_MAX) < MEMORY_MB_MIN * 1_048_576,

@@ -22,8 +22,7 @@ export async function compact(
   // The records that were sealed again had older forms.
   await services.store.log.scrub?.();
   await services.store.uploads?.settle();
-  // After housekeeping has resumed, because a full tail blocks writes until it is sealed. The entry is written however
-  // late it is, because the compaction was done.
+  // The entry is written however late it is, because the compaction was done.
   const { deadlineMs: _, ...anytime } = context;
   await queue.push('audit', auditPlan, anytime, {
     event: 'tier.compaction_run',
@@ -37,30 +36,16 @@ export async function compact(
 /** Resolves to the number of bytes freed. */
 async function mergeAll({
   store,
-  queue,
   housekeeper,
 }: {
   readonly store: Store;
-  readonly queue: WriteQueue;
   readonly housekeeper: Housekeeper;
 }): Promise<number> {
   await housekeeper.sealed(store.index.publishedSequence);
   await housekeeper.pause();
   try {
-    const before = store.index.bytesOnDisk;
     const change = await inSlices(store.index.compact());
-    if (change !== undefined) {
-      try {
-        const damaged = store.damage.states();
-        await queue.commitState([...change.state, ...damaged]);
-        store.damage.committed(damaged);
-      } catch (error) {
-        store.index.abandon(change, { isUncertain: store.log.poisoned !== undefined });
-        throw error;
-      }
-      store.index.commit(change);
-    }
-    return Math.max(0, before - store.index.bytesOnDisk);
+    return change === undefined ? 0 : Math.max(0, await housekeeper.commit(change));
   } finally {
     housekeeper.resume();
   }

@@ -19,7 +19,7 @@ import type { AddItem } from '../../calls/grain.ts';
 import type { Engine } from '../../engine.ts';
 import type { IndexedGrain } from '../../index/parts/part.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
-import { isFullTail, isLargeTail } from './housekeeper.ts';
+import { isFullTail, isLargeTail } from './jobs.ts';
 import { replayRecord } from './replay.ts';
 
 const context = contextOf(1);

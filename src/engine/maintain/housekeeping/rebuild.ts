@@ -44,7 +44,7 @@ export async function rebuild(
   const state = new StagedState();
   const fresh = services.openIndex(directory, state);
   try {
-    const replayed = await inSlices(fill(store, fresh, state));
+    const replayed = await fillToEnd(services, fresh, state);
     if (services.isCopyDamaged())
       throw new EngineError(
         'STO-E001',
@@ -98,8 +98,33 @@ export async function rebuild(
 }
 
 /**
- * Replays everything that is published, sealing on the way, until it is within one slice of the log's end. Always ends
- * with a seal: the shard's state must name the new segments, not those about to be deleted.
+ * Fills the new index again and again while that shortens what it lacks, and a last time while seals pause: writes stop
+ * when the tails are full, so what is left after it is short.
+ */
+async function fillToEnd(
+  { store, housekeeper }: RebuildServices,
+  fresh: ShardIndex,
+  state: StagedState,
+): Promise<Replayed> {
+  const total: Replayed = { grains: 0, errors: 0 };
+  const fillOnce = async (): Promise<number> => {
+    const { grains, errors } = await inSlices(fill(store, fresh, state));
+    total.grains += grains;
+    total.errors += errors;
+    return store.index.publishedSequence - fresh.publishedSequence;
+  };
+  for (let lacks = Number.POSITIVE_INFINITY; ; ) {
+    const left = await fillOnce();
+    if (left < TAIL_GRAINS_SEAL || left * 2 > lacks) break;
+    lacks = left;
+  }
+  await housekeeper.pauseSeals();
+  await fillOnce();
+  return total;
+}
+
+/**
+ * Replays everything that was published when it began, sealing on the way. Always ends with a seal: the shard's state must name the new segments, not those about to be deleted.
  */
 function* fill(store: Store, fresh: ShardIndex, state: StagedState): Generator<void, Replayed, void> {
   const steps = replayAfter(store, fresh, undefined);

@@ -9,9 +9,11 @@ import { inSlices } from '../housekeeping/slices.ts';
 
 /**
  * Copies the shard while it serves: the environment as one consistent snapshot, the segment files in its manifest, its
- * vector files, and the keys into a folder of their own. Housekeeping pauses meanwhile, so that no listed file is
- * replaced. Vectors are copied before the log: none then belongs to a grain that the snapshot lacks, and missing ones
- * are made again. Keys are copied last: every blob in the snapshot then has its key, unless it was destroyed since.
+ * vector files, and the keys into a folder of their own. Housekeeping pauses meanwhile, so that no file is replaced. Seals
+ * go on: the files that they add are copied after the log too, because the snapshot may name them. Opening the copy
+ * deletes those that it does not name. Vectors are copied before the log: none then belongs to a grain that the snapshot
+ * lacks, and missing ones are made again. Keys are copied last: every blob in the snapshot then has its key, unless it was
+ * destroyed since.
  */
 export async function backup(
   { store, housekeeper }: { readonly store: Store; readonly housekeeper: Housekeeper },
@@ -22,14 +24,21 @@ export async function backup(
     makeFolder(join(dataDirectory, 'log'));
     let bytes = 0;
     await sealVectors(store);
-    for (const file of [...store.index.files(), ...store.vectors.paths()]) {
-      // The folder's name identifies the rebuild that made it, as the log does.
-      const folder = join(dataDirectory, basename(dirname(file)));
-      makeFolder(folder);
-      copyOrLink(file, join(folder, basename(file)));
-      bytes += statSync(file).size;
-    }
+    const copied = new Set<string>();
+    const copyFiles = (files: readonly string[]): void => {
+      for (const file of files) {
+        if (copied.has(file)) continue;
+        copied.add(file);
+        // The folder's name identifies the rebuild that made it, as the log does.
+        const folder = join(dataDirectory, basename(dirname(file)));
+        makeFolder(folder);
+        copyOrLink(file, join(folder, basename(file)));
+        bytes += statSync(file).size;
+      }
+    };
+    copyFiles([...store.index.files(), ...store.vectors.paths()]);
     await store.log.backup(join(dataDirectory, 'log'));
+    copyFiles(store.index.files());
     store.keys.copyTo(keysDirectory);
     syncDirectory(dataDirectory);
     return { bytes: bytes + store.log.bytesOnDisk() };

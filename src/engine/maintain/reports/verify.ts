@@ -71,7 +71,7 @@ async function verifyNow({ store, housekeeper, shard }: VerifyServices): Promise
   return { records, grains, blocks: blocks.blocks + vectors.blocks, auditEntries, findings };
 }
 
-/** One work on the vectors runs at a time. Nothing else pauses: the tails would fill, and writes would wait. */
+/** One work on the vectors runs at a time. */
 async function verifyVectors(store: Store, housekeeper: Housekeeper): Promise<VectorReport> {
   await housekeeper.pause();
   try {

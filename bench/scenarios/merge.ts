@@ -1,0 +1,115 @@
+// One shard in process: batches of 1,000 grains as fast as they are answered, until segments of 64 tails have been merged
+// into one. How long a batch waits beside that merge, and beside the smaller ones.
+import { statSync } from 'node:fs';
+import { BATCH_GRAINS, type Batch, contextOf, makeMemories, type OpenShard, openShard } from '../lib/engine.ts';
+import { inFolder } from '../lib/folder.ts';
+import { type GrainSource, grainSource } from '../lib/grains.ts';
+import type { Measured, Options, Scenario } from '../lib/scenario.ts';
+import { sized } from '../lib/scenario.ts';
+import { percentile, rounded } from '../lib/statistics.ts';
+
+const CALLS_IN_FLIGHT = 4;
+
+export const scenario: Scenario = {
+  name: 'merge',
+  about: 'the longest wait of a batch beside a merge of two million grains, in process',
+  aims: [{ metric: 'longest_over_p99_ratio', atMost: 5 }],
+  run,
+};
+
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+interface Merge extends Span {
+  /** Size of the new segment. */
+  readonly bytes: number;
+}
+
+async function run({ size }: Options): Promise<Measured> {
+  const grains = sized(size, { full: 2_400_000, quick: 300_000, smoke: 2_000 });
+  return inFolder(async (folder) => {
+    const shard = await openShard(folder);
+    await makeMemories(shard.engine, 1, 1);
+    const merges = watchMerges(shard);
+    const { batches, segmentsMax } = await addAll(shard, grainSource(1), grains);
+    await shard.close();
+    const waits = batches.map(({ fromMs, toMs }) => toMs - fromMs);
+    const largest = merges.toSorted((a, b) => b.bytes - a.bytes)[0];
+    const beside = batches.filter((batch) => largest !== undefined && overlaps(batch, largest));
+    const span = { fromMs: batches[0]!.fromMs, toMs: batches.at(-1)!.toMs };
+    const longest = Math.max(...waits);
+    const p99 = percentile(waits, 0.99);
+    return {
+      parameters: { grains, batch_grains: BATCH_GRAINS, calls_in_flight: CALLS_IN_FLIGHT },
+      metrics: rounded({
+        grains_per_s: rateOf(batches.length, span),
+        batch_p50_ms: percentile(waits, 0.5),
+        batch_p99_ms: p99,
+        longest_batch_ms: longest,
+        longest_over_p99_ratio: longest / p99,
+        merges: merges.length,
+        largest_merge_mb: (largest?.bytes ?? 0) / 1_048_576,
+        largest_merge_s: largest === undefined ? 0 : (largest.toMs - largest.fromMs) / 1_000,
+        longest_batch_beside_it_ms: Math.max(0, ...beside.map(({ fromMs, toMs }) => toMs - fromMs)),
+        beside_it_grains_per_s: largest === undefined ? 0 : rateOf(beside.length, largest),
+        segments_max: segmentsMax,
+      }),
+    };
+  });
+}
+
+function rateOf(batches: number, { fromMs, toMs }: Span): number {
+  return (batches * BATCH_GRAINS * 1_000) / (toMs - fromMs);
+}
+
+function overlaps(a: Span, b: Span): boolean {
+  return a.fromMs < b.toMs && a.toMs > b.fromMs;
+}
+
+/** Notes each merge from its first step to its last. */
+function watchMerges({ engine }: OpenShard): Merge[] {
+  const merges: Merge[] = [];
+  const { index } = engine.store;
+  const mergeStep = index.mergeStep.bind(index);
+  index.mergeStep = () => {
+    const steps = mergeStep();
+    if (steps === undefined) return undefined;
+    return (function* () {
+      const fromMs = performance.now();
+      const change = yield* steps;
+      const bytes = change?.file === undefined ? 0 : statSync(change.file).size;
+      merges.push({ fromMs, toMs: performance.now(), bytes });
+      return change;
+    })();
+  };
+  return merges;
+}
+
+/** Adds new grains, a few batches in flight. Waits are from the call to its answer. */
+async function addAll(
+  { engine, maintenance }: OpenShard,
+  source: GrainSource,
+  grains: number,
+): Promise<{ readonly batches: Span[]; readonly segmentsMax: number }> {
+  const batches: Span[] = [];
+  let left = Math.ceil(grains / BATCH_GRAINS);
+  let segmentsMax = 0;
+  const lane = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const batch: Batch = { memory: 1, items: source.take(BATCH_GRAINS) };
+      const fromMs = performance.now();
+      const answer = engine.write('addBatch', contextOf(batch.memory), { items: batch.items });
+      maintenance.batchRan();
+      const { outcomes } = await answer;
+      batches.push({ fromMs, toMs: performance.now() });
+      segmentsMax = Math.max(segmentsMax, engine.store.index.segments);
+      for (const outcome of outcomes)
+        if ('error' in outcome || outcome.duplicate) throw new Error('a grain was not added');
+    }
+  };
+  await Promise.all(Array.from({ length: CALLS_IN_FLIGHT }, lane));
+  return { batches, segmentsMax };
+}
