@@ -11,6 +11,7 @@ import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../base/errors.ts';
 import { MERGE_FANOUT } from '../base/limits.ts';
 import { CorruptBlock } from './files/section.ts';
+import { withState } from './files/segment-change.ts';
 import { SegmentFile } from './files/segment-file.ts';
 import type { IndexedGrain } from './parts/part.ts';
 import { type ShardIndex, tailGrainsOfThread } from './shard-index.ts';
@@ -205,11 +206,11 @@ test('a seal and a compaction that may open no more files are refused, leave non
   shard.close();
 });
 
-test('a change that is spread into another object can be committed', () => {
+test('a change with further entries writes them in its transaction', () => {
   const { shard, log } = filled({ files: 1 });
   shard.publish(1, grainOf(500, 1));
   const change = finish(shard.seal(500));
-  const more = { ...change, state: [...change.state, ['other', Uint8Array.of(1)] as const] };
+  const more = withState(change, [['other', Uint8Array.of(1)]]);
   commit(shard, log, more);
   assert.equal(shard.sealedSequence, 500);
   assert.deepEqual(log.getState('other'), Uint8Array.of(1));

@@ -20,6 +20,20 @@ export interface SegmentChange {
   readonly file: string | undefined;
 }
 
+/** The change with further entries in its transaction. A copy of its members would compute its state too early. */
+export function withState(change: SegmentChange, entries: readonly StateEntry[]): SegmentChange {
+  const { id, kind, sealedSequence, file } = change;
+  return {
+    id,
+    kind,
+    get state() {
+      return [...change.state, ...entries];
+    },
+    sealedSequence,
+    file,
+  };
+}
+
 interface Pending {
   readonly edit: SegmentEdit;
   readonly done: (() => void) | undefined;

@@ -1,7 +1,7 @@
 // Removes the records of a dropped memory from the log. Its keys are gone, so they are unreadable, but they take room.
 
 import type { Sliced } from '../../index/files/section.ts';
-import type { SegmentChange } from '../../index/shard-index.ts';
+import { type SegmentChange, withState } from '../../index/files/segment-change.ts';
 import { CorruptRecord, type Sequence } from '../../log/log.ts';
 import { decodeRecord } from '../../record/record-codec.ts';
 import { governingStates, policyState } from '../../store/rules.ts';
@@ -47,10 +47,7 @@ export function* removeDropped(store: Store, queue: WriteQueue, memory: number):
       entries = [];
     }
   yield* committed(queue, entries);
-  const change = yield* store.index.dropMemory(memory);
-  store.dropPending.delete(memory);
-  store.momentary.delete(memory);
-  return { ...change, state: [...change.state, [key, null]] };
+  return withState(yield* store.index.dropMemory(memory), [[key, null]]);
 }
 
 /** Live keys of users and scopes of a memory, from the log alone: for a memory whose index cannot be read. */

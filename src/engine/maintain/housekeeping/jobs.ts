@@ -140,9 +140,21 @@ export class Jobs {
     // The content of a damaged block cannot be rewritten: a rebuild comes first.
     for (const [memory, upTo] of purgePending)
       if (isOf(memory) && isSealed(upTo) && !this.#store.isDamaged(memory)) return this.#purge(memory);
-    for (const memory of dropPending)
-      if (isOf(memory)) return { name: 'drop', memory, steps: removeDropped(this.#store, this.#queue, memory) };
+    for (const memory of dropPending) if (isOf(memory)) return this.#drop(memory);
     return undefined;
+  }
+
+  #drop(memory: number): Job {
+    const { dropPending, momentary } = this.#store;
+    return {
+      name: 'drop',
+      memory,
+      steps: removeDropped(this.#store, this.#queue, memory),
+      after: () => {
+        dropPending.delete(memory);
+        momentary.delete(memory);
+      },
+    };
   }
 
   /**

@@ -143,6 +143,33 @@ for (const [name, begin] of Object.entries(WORK))
     assert.deepEqual((await engine.write('verify', context, {})).findings, []);
   });
 
+test('work that ends while a seal is being committed is put in force after it', async (t) => {
+  const gate = new Gate(t);
+  const { engine } = await openSealed(t);
+  const { index, log, dropPending } = engine.store;
+  const dropMemory = index.dropMemory.bind(index);
+  t.mock.method(index, 'dropMemory', (memory: number) => gate.hold(dropMemory(memory)));
+  await engine.write('dropMemory', contextOf(2), {});
+  await until(engine, () => gate.hasBegun);
+  await addBelief(engine, 1, { subject: 'late', object: 'the word of meanwhile' });
+  const goesOn = Promise.withResolvers<void>();
+  const append = log.append.bind(log);
+  const appends = t.mock.method(log, 'append', async (change: Parameters<typeof append>[0]) => {
+    await goesOn.promise;
+    await append(change);
+  });
+  const flush = engine.write('flush', context, {});
+  await until(engine, () => appends.mock.callCount() === 1);
+  gate.isOpen = true;
+  for (let turns = 0; turns < 20; turns++) engine.maintain(0);
+  assert.equal(dropPending.has(2), true);
+  goesOn.resolve();
+  await flush;
+  await until(engine, () => dropPending.size === 0);
+  assert.deepEqual((await engine.write('verify', context, {})).findings, []);
+  assert.equal(log.getState('drop/2'), undefined);
+});
+
 test('a backup has the segments that were sealed while it ran', async (t) => {
   const { engine, root } = await openSealed(t);
   const { store } = engine;
