@@ -293,7 +293,7 @@ export class Engine {
       await this.#queue.idle();
       // If the seal fails, the next open replays the records.
       if (!isPrepared) await this.seal().catch(() => undefined);
-      await this.#housekeeper.pause();
+      await this.#housekeeper.pause({ endsMerges: true });
       await this.#housekeeper.pauseSeals();
       await this.#sealVectors();
       if (!isPrepared) await this.store.uploads?.settleWithin(UPLOAD_CLOSE_MS);

@@ -84,14 +84,15 @@ export class Housekeeper {
 
   /**
    * Waits for the running job and starts no other until `resume`. Seals go on, so that writes do. One caller at a time
-   * holds a pause.
+   * holds a pause. With `endsMerges` a merge is given up, of segments or of vectors: the next open chooses it again.
    */
-  async pause(): Promise<void> {
+  async pause({ endsMerges = false } = {}): Promise<void> {
     const before = this.#lastPause;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#lastPause = promise;
     await before;
     this.#endPause = resolve;
+    if (endsMerges) this.#endMerge();
     await this.#ended('other');
   }
 
@@ -151,6 +152,15 @@ export class Housekeeper {
       this.run(10);
       await this.#turn([lane]);
     }
+  }
+
+  #endMerge(): void {
+    const { other } = this.#running;
+    if (other === undefined || other.result !== undefined) return;
+    const { name, steps } = other.job;
+    if (name !== 'merge' && name !== 'vectors') return;
+    steps.return(undefined);
+    this.#running.other = undefined;
   }
 
   #drive(): void {

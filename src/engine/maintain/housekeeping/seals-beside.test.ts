@@ -27,7 +27,7 @@ async function openSealed(t: TestContext): Promise<{ readonly engine: Engine; re
   return { engine, root };
 }
 
-/** Work that takes no step before its gate opens. Make it before the engine, whose end waits for the work. */
+/** Work that waits until its gate opens. Make it before the engine, whose end waits for the work. */
 class Gate {
   isOpen = false;
   hasBegun = false;
@@ -38,10 +38,20 @@ class Gate {
     });
   }
 
-  *hold<T>(steps: Sliced<T>): Sliced<T> {
+  /** Takes that many steps first. */
+  *hold<T>(steps: Sliced<T>, first = 0): Sliced<T> {
+    for (let step = 0; step < first; step++) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      yield;
+    }
     this.hasBegun = true;
-    while (!this.isOpen) yield;
-    return yield* steps;
+    try {
+      while (!this.isOpen) yield;
+      return yield* steps;
+    } finally {
+      steps.return(undefined as T);
+    }
   }
 }
 
@@ -59,7 +69,7 @@ const WORK: Readonly<
     const mergeStep = store.index.mergeStep.bind(store.index);
     t.mock.method(store.index, 'mergeStep', () => {
       const steps = mergeStep();
-      return steps && gate.hold(steps);
+      return steps && gate.hold(steps, 2);
     });
     await addBelief(engine, 1, { subject: 'ann-8', object: 'an early word' });
     await engine.write('flush', context, {});
@@ -271,17 +281,29 @@ test('seals and erasures at any step of each other lose no grain and leave no ke
   assert.ok(met > 3, `the seals met ${met} purges`);
 });
 
+test('the end of a shard gives a merge up, and the next open makes it', async (t) => {
+  const gate = new Gate(t);
+  const { engine, root } = await openSealed(t);
+  await WORK['merge']!({ t, gate, engine, root });
+  await until(engine, () => gate.hasBegun);
+  for (let turns = 0; turns < 10; turns++) engine.maintain(0);
+  await engine.close();
+  // It ends once.
+  t.mock.method(engine, 'close', () => Promise.resolve());
+  assert.equal(gate.isOpen, false);
+  const again = await openShard(root);
+  t.after(() => again.close());
+  assert.equal(again.store.index.segments, MERGE_FANOUT);
+  await until(again, () => again.store.counters.merges === 1);
+  assert.equal(recalled(again, 1, 'early').length, MERGE_FANOUT);
+  assert.deepEqual((await again.write('verify', context, {})).findings, []);
+});
+
 test('when merges fall far behind, seals wait for the running one', async (t) => {
   const gate = new Gate(t);
-  const { engine } = await openSealed(t);
+  const { engine, root } = await openSealed(t);
   const { store } = engine;
-  const mergeStep = store.index.mergeStep.bind(store.index);
-  t.mock.method(store.index, 'mergeStep', () => {
-    const steps = mergeStep();
-    return steps && gate.hold(steps);
-  });
-  await addBelief(engine, 1, { subject: 'ann-8', object: 'an early word' });
-  await engine.write('flush', context, {});
+  await WORK['merge']!({ t, gate, engine, root });
   await until(engine, () => gate.hasBegun);
   t.mock.getter(store.index, 'segments', () => (store.counters.merges > 0 ? 1 : SEGMENTS_CROWDED));
   await addBelief(engine, 1, { subject: 'late', object: 'the word of meanwhile' });
