@@ -411,7 +411,9 @@ export class ModelMemory {
     const isRepeat = keys.every(({ live }) => !live);
     const erased = this.live.filter((modelGrain) => modelGrain.userId === userId);
     this.#redactSuccessors(erased);
-    for (const modelGrain of erased) Object.assign(modelGrain, { removed: true, erased: true });
+    // The hashes of forgotten grains are under the same key.
+    for (const modelGrain of this.grains)
+      if (modelGrain.userId === userId) Object.assign(modelGrain, { removed: true, erased: true });
     for (const [key, reply] of this.#replies) {
       if (reply.userId !== userId) continue;
       // One of several partitions stores that the key is used, and by which body.
