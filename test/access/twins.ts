@@ -97,7 +97,7 @@ const VARYING: ReadonlySet<string> = new Set([
 const NEAR_SECONDS = 3_600;
 
 function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return byPartition(value).map(plain);
   if (typeof value === 'number') return isNow(value) ? 'now' : value;
   if (typeof value !== 'object' || value === null) return value;
   const isAuditEntry = 'event_type' in value;
@@ -108,6 +108,16 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, varies(name) ? shapeOf(member) : plain(member)]),
   );
+}
+
+/** Audit entries of several partitions are in the order of their seconds, so a second may end between two of them. */
+function byPartition(values: readonly unknown[]): readonly unknown[] {
+  const partitionOf = (value: unknown): number | undefined =>
+    typeof value === 'object' && value !== null && 'event_type' in value && 'partition' in value
+      ? Number(value.partition)
+      : undefined;
+  if (!values.every((value) => partitionOf(value) !== undefined)) return values;
+  return values.toSorted((a, b) => partitionOf(a)! - partitionOf(b)!); // every one has a partition
 }
 
 /** Sealed cursors must at least have the same length. */
