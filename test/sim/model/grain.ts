@@ -41,6 +41,8 @@ export interface ModelGrain extends Prepared {
   removed: boolean;
   /** Erased with the key of its user: its hash cannot be known any more. */
   erased: boolean;
+  /** Forgotten before its user was erased: links to it no longer open. */
+  unlinked: boolean;
   /** Removed because it named an erased grain; a version without that name may have taken its place. */
   redacted: boolean;
   supersededBy: ModelGrain | undefined;
@@ -163,7 +165,7 @@ function predecessorOf({
 /** The hash of the next version that no erasure removed, unless that is outside the caller's binding. */
 export function successorOf({ supersededBy }: ModelGrain, caller: Bound): string | undefined {
   let next = supersededBy;
-  while (next !== undefined && (next.erased || next.redacted)) next = next.supersededBy;
+  while (next !== undefined && (next.erased || next.redacted || next.unlinked)) next = next.supersededBy;
   const isBound = caller.namespace !== undefined || caller.userId !== undefined;
   if (next === undefined || (isBound && (next.removed || !isWithin(caller, next)))) return undefined;
   return next.hash;

@@ -92,8 +92,8 @@ export class ModelMemory {
   /** Saves the whole state; the returned function restores it. */
   snapshot(): () => void {
     const count = this.grains.length;
-    const standings = this.grains.map(({ removed, erased, redacted, supersededBy, supersedes, verified }) => {
-      return { removed, erased, redacted, supersededBy, supersedes, verified };
+    const standings = this.grains.map(({ removed, erased, unlinked, redacted, supersededBy, supersedes, verified }) => {
+      return { removed, erased, unlinked, redacted, supersededBy, supersedes, verified };
     });
     const keys = [...this.#userKeys].map(
       ([user, byPartition]) => [user, new Map([...byPartition].map(([at, key]) => [at, { ...key }]))] as const,
@@ -258,6 +258,7 @@ export class ModelMemory {
       partition,
       place: this.grains.length,
       removed: false,
+      unlinked: false,
       erased: false,
       redacted: false,
       supersededBy: undefined,
@@ -411,9 +412,10 @@ export class ModelMemory {
     const isRepeat = keys.every(({ live }) => !live);
     const erased = this.live.filter((modelGrain) => modelGrain.userId === userId);
     this.#redactSuccessors(erased);
-    // The hashes of forgotten grains are under the same key.
+    // The links to forgotten grains are under the same key.
     for (const modelGrain of this.grains)
-      if (modelGrain.userId === userId) Object.assign(modelGrain, { removed: true, erased: true });
+      if (modelGrain.userId === userId && modelGrain.removed) modelGrain.unlinked = true;
+    for (const modelGrain of erased) Object.assign(modelGrain, { removed: true, erased: true });
     for (const [key, reply] of this.#replies) {
       if (reply.userId !== userId) continue;
       // One of several partitions stores that the key is used, and by which body.
