@@ -28,7 +28,7 @@ interface Merge extends Span {
 }
 
 async function run({ size }: Options): Promise<Measured> {
-  const grains = sized(size, { full: 2_400_000, quick: 300_000, smoke: 2_000 });
+  const grains = sized(size, { full: 2_600_000, quick: 300_000, smoke: 2_000 });
   return inFolder(async (folder) => {
     const shard = await openShard(folder);
     await makeMemories(shard.engine, 1, 1);

@@ -189,11 +189,10 @@ export class Housekeeper {
   #begin(): void {
     this.#hasEnded = false;
     if (this.#stopped) return;
+    // Reads look at every segment: when merges fall that far behind, seals wait for the running one, and writes for seals.
     const isCrowded = this.#store.index.segments >= SEGMENTS_CROWDED;
-    // Reads look at every segment: when merges fall that far behind, seals wait for them, and writes for seals.
-    if (isCrowded) this.#beginOther();
-    const name = this.#running.other?.job.name;
-    if (!isCrowded || (name !== 'merge' && name !== 'purge')) this.#beginSeal();
+    const running = this.#running.other?.job.name;
+    if (!isCrowded || (running !== 'merge' && running !== 'purge')) this.#beginSeal();
     this.#beginOther();
   }
 
