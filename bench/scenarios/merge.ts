@@ -1,5 +1,5 @@
 // One shard in process: batches of 1,000 grains as fast as they are answered, until segments of 64 tails have been merged
-// into one. How long a batch waits beside that merge, and beside the smaller ones.
+// into one, and the merge that runs then has ended. How long a batch waits beside that merge, and beside the smaller ones.
 import { statSync } from 'node:fs';
 import { BATCH_GRAINS, type Batch, contextOf, makeMemories, type OpenShard, openShard } from '../lib/engine.ts';
 import { inFolder } from '../lib/folder.ts';
@@ -28,12 +28,12 @@ interface Merge extends Span {
 }
 
 async function run({ size }: Options): Promise<Measured> {
-  const grains = sized(size, { full: 2_600_000, quick: 300_000, smoke: 2_000 });
+  const grains = sized(size, { full: 2_300_000, quick: 300_000, smoke: 2_000 });
   return inFolder(async (folder) => {
     const shard = await openShard(folder);
     await makeMemories(shard.engine, 1, 1);
-    const merges = watchMerges(shard);
-    const { batches, segmentsMax } = await addAll(shard, grainSource(1), grains);
+    const { merges, isRunning } = watchMerges(shard);
+    const { batches, segmentsMax } = await addAll(shard, grainSource(1), { grains, isRunning });
     await shard.close();
     const waits = batches.map(({ fromMs, toMs }) => toMs - fromMs);
     const largest = merges.toSorted((a, b) => b.bytes - a.bytes)[0];
@@ -69,8 +69,9 @@ function overlaps(a: Span, b: Span): boolean {
 }
 
 /** Notes each merge from its first step to its last. */
-function watchMerges({ engine }: OpenShard): Merge[] {
+function watchMerges({ engine }: OpenShard): { readonly merges: readonly Merge[]; readonly isRunning: () => boolean } {
   const merges: Merge[] = [];
+  let begun = 0;
   const { index } = engine.store;
   const mergeStep = index.mergeStep.bind(index);
   index.mergeStep = () => {
@@ -78,27 +79,29 @@ function watchMerges({ engine }: OpenShard): Merge[] {
     if (steps === undefined) return undefined;
     return (function* () {
       const fromMs = performance.now();
+      begun += 1;
       const change = yield* steps;
       const bytes = change?.file === undefined ? 0 : statSync(change.file).size;
       merges.push({ fromMs, toMs: performance.now(), bytes });
       return change;
     })();
   };
-  return merges;
+  return { merges, isRunning: () => begun > merges.length };
 }
 
-/** Adds new grains, a few batches in flight. Waits are from the call to its answer. */
+/** Adds new grains, a few batches in flight, and more while a merge runs. Waits are from the call to its answer. */
 async function addAll(
   { engine, maintenance }: OpenShard,
   source: GrainSource,
-  grains: number,
+  { grains, isRunning }: { readonly grains: number; readonly isRunning: () => boolean },
 ): Promise<{ readonly batches: Span[]; readonly segmentsMax: number }> {
   const batches: Span[] = [];
-  let left = Math.ceil(grains / BATCH_GRAINS);
+  const wanted = Math.ceil(grains / BATCH_GRAINS);
+  let begun = 0;
   let segmentsMax = 0;
   const lane = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
+    while (begun < wanted || (isRunning() && begun < wanted * 2)) {
+      begun += 1;
       const batch: Batch = { memory: 1, items: source.take(BATCH_GRAINS) };
       const fromMs = performance.now();
       const answer = engine.write('addBatch', contextOf(batch.memory), { items: batch.items });
