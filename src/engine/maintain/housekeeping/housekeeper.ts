@@ -300,7 +300,9 @@ export class Housekeeper {
 
   /** True when others wait for the job whose file is uploaded ahead. */
   get #isPressed(): boolean {
-    return this.#stopped || this.#paused.has('other') || this.#store.index.segments >= SEGMENTS_CROWDED;
+    const { index, purgePending } = this.#store;
+    const isAwaited = this.#paused.has('other') || purgePending.size > 0;
+    return this.#stopped || isAwaited || index.segments >= SEGMENTS_CROWDED;
   }
 
   #finished(lane: Lane, job: Job, error?: unknown): void {

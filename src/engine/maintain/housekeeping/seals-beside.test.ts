@@ -281,6 +281,28 @@ test('seals and erasures at any step of each other lose no grain and leave no ke
   assert.ok(met > 1, `the seals met ${met} purges`);
 });
 
+test('a purge does not wait until the file of a merge is uploaded, and neither does a seal', async (t) => {
+  const { engine } = await openSealed(t);
+  const { store } = engine;
+  let uploading = 0;
+  const ahead = async (_: string, isPressed: () => boolean): Promise<void> => {
+    for (uploading += 1; !isPressed(); ) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const uploads = { ahead, landed: () => undefined, settle: () => Promise.resolve(), pending: 0, problems: [] };
+  Object.assign(store, { uploads });
+  t.after(() => Object.assign(store, { uploads: undefined }));
+  await addBelief(engine, 1, { subject: 'ann-8', object: 'an early word', user_id: 'ann' });
+  await engine.write('flush', context, {});
+  await until(engine, () => uploading === 1);
+  await addBelief(engine, 1, { subject: 'late', object: 'the word of meanwhile' });
+  await engine.write('flush', context, {});
+  assert.equal(store.counters.merges, 0);
+  await engine.write('eraseUser', context, { userId: 'ann' });
+  await until(engine, () => store.purgePending.size === 0);
+  assert.equal(store.counters.merges, 1);
+  Object.assign(store, { uploads: undefined });
+});
+
 test('the end of a shard gives a merge up, and the next open makes it', async (t) => {
   const gate = new Gate(t);
   const { engine, root } = await openSealed(t);
