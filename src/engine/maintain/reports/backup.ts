@@ -10,7 +10,7 @@ import { inSlices } from '../housekeeping/slices.ts';
 /**
  * Copies the shard while it serves: the environment as one consistent snapshot, the segment files in its manifest, its
  * vector files, and the keys into a folder of their own. Housekeeping pauses meanwhile, so that no file is replaced. Seals
- * go on: the files that they add are copied after the log too, because the snapshot may name them. Opening the copy
+ * go on and add files, so segments are copied after the log: none is missing that the snapshot names, and opening the copy
  * deletes those that it does not name. Vectors are copied before the log: none then belongs to a grain that the snapshot
  * lacks, and missing ones are made again. Keys are copied last: every blob in the snapshot then has its key, unless it was
  * destroyed since.
@@ -24,11 +24,8 @@ export async function backup(
     makeFolder(join(dataDirectory, 'log'));
     let bytes = 0;
     await sealVectors(store);
-    const copied = new Set<string>();
     const copyFiles = (files: readonly string[]): void => {
       for (const file of files) {
-        if (copied.has(file)) continue;
-        copied.add(file);
         // The folder's name identifies the rebuild that made it, as the log does.
         const folder = join(dataDirectory, basename(dirname(file)));
         makeFolder(folder);
@@ -36,7 +33,7 @@ export async function backup(
         bytes += statSync(file).size;
       }
     };
-    copyFiles([...store.index.files(), ...store.vectors.paths()]);
+    copyFiles(store.vectors.paths());
     await store.log.backup(join(dataDirectory, 'log'));
     copyFiles(store.index.files());
     store.keys.copyTo(keysDirectory);
