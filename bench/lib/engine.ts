@@ -8,7 +8,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { takeOwnership } from '../../src/engine/log/wal/owner.ts';
 import { openEngine } from '../../src/engine/open.ts';
 import { Maintenance } from '../../src/shards/transport/maintenance.ts';
-import { SealThread } from '../../src/shards/transport/seal-client.ts';
+import { SegmentThread } from '../../src/shards/transport/segment-client.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7);
 const INDEX_HEAP_MB = 512;
@@ -28,13 +28,17 @@ export async function openShard(
   folder: string,
   options: {
     indexHeapMb?: number;
-    /** A thread beside this one seals large tails. Default: as in a server on this machine. */
-    sealsInThread?: boolean;
+    /** A thread beside this one writes large segments. Default: as in a server on this machine. */
+    hasSegmentThread?: boolean;
   } = {},
 ): Promise<OpenShard> {
   const fail = (error: unknown): void => {
     throw error;
   };
+  const beside =
+    (options.hasSegmentThread ?? SegmentThread.isWorthIt())
+      ? new SegmentThread(new URL('../../src/server/segment-thread.ts', import.meta.url))
+      : undefined;
   const wal = join(folder, 'wal');
   const engine = await openEngine({
     directory: join(folder, 'shard-0'),
@@ -45,10 +49,8 @@ export async function openShard(
     writeAhead: { directory: wal, workers: 1, worker: 0, mark: takeOwnership(wal) },
     indexHeapBytes: (options.indexHeapMb ?? INDEX_HEAP_MB) * 1_048_576,
     onFatal: fail,
-    sealer:
-      (options.sealsInThread ?? SealThread.isWorthIt())
-        ? new SealThread(new URL('../../src/server/seal-thread.ts', import.meta.url))
-        : undefined,
+    sealer: beside,
+    merger: beside,
   });
   const maintenance = new Maintenance({ engines: new Map([[0, engine]]), onBug: fail });
   const close = async (): Promise<void> => {

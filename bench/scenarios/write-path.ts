@@ -37,7 +37,7 @@ async function run({ size, profile }: Options): Promise<Measured> {
   const batchGrains = sized(size, { full: BATCH_GRAINS, quick: BATCH_GRAINS, smoke: 20 });
   const grains = calls * batchGrains;
   return inFolder(async (folder) => {
-    const shard = await openShard(join(folder, 'granary'), { sealsInThread: false });
+    const shard = await openShard(join(folder, 'granary'), { hasSegmentThread: false });
     await makeMemories(shard.engine, 1, 1);
     const source = grainSource(1);
     const session = new Session();

@@ -19,6 +19,7 @@ import { agentsOf } from './govern/agents/agents.ts';
 import { refuseAccessToMemory, refuseDeactivated } from './govern/decide.ts';
 import { SYSTEM_ACTOR } from './govern/trail/audit.ts';
 import { CorruptBlock } from './index/files/section.ts';
+import type { Merger } from './index/merging.ts';
 import type { Sealer } from './index/sealing.ts';
 import type { Door } from './maintain/compliance/door.ts';
 import type { CopyCare } from './maintain/housekeeping/copy-care.ts';
@@ -43,6 +44,8 @@ export interface RunOptions {
   readonly betweenGroups?: (() => void) | undefined;
   /** Writes the segments of large tails in another thread. */
   readonly sealer?: Sealer | undefined;
+  /** Merges large segments in another thread. */
+  readonly merger?: Merger | undefined;
   /** Grains in the tail at which a seal begins; tests lower it. */
   readonly sealGrains?: number | undefined;
   /** Called with an error that only a bug or a broken disk can cause. The engine refuses all calls afterwards. */
@@ -87,6 +90,7 @@ export class Engine {
     this.#housekeeper = new Housekeeper(store, this.#queue, {
       sealGrains: options.sealGrains,
       sealer: options.sealer,
+      merger: options.merger,
       onFatal: fatal,
     });
     this.#atOnce = {
@@ -314,7 +318,7 @@ export class Engine {
   }
 
   async #closeFiles(): Promise<void> {
-    await this.store.index.endSeal();
+    await this.store.index.endElsewhere();
     this.store.vectors.close();
     this.store.index.close();
     this.store.keys.close();

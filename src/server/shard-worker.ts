@@ -2,16 +2,18 @@
 // is no worker.
 import { fetchAhead, openEngine as open } from '../engine/open.ts';
 import type { EngineOptions, FetchShard, OpenEngine } from '../shards/transport/engine-door.ts';
-import { SealThread } from '../shards/transport/seal-client.ts';
+import { SegmentThread } from '../shards/transport/segment-client.ts';
 import { serveShards } from '../shards/transport/worker.ts';
 import { CODECS } from './operations/codecs.ts';
 import { threadEntry } from './thread-entry.ts';
 
 /** Shared by the shards of the thread. */
-const sealer = SealThread.isWorthIt() ? new SealThread(threadEntry('seal-thread', import.meta.url)) : undefined;
+const beside = SegmentThread.isWorthIt()
+  ? new SegmentThread(threadEntry('segment-thread', import.meta.url))
+  : undefined;
 
 export const openEngine: OpenEngine = (options, { onBug, isAlone, betweenGroups }) =>
-  open({ ...options, onFatal: onBug, isAlone, betweenGroups, sealer });
+  open({ ...options, onFatal: onBug, isAlone, betweenGroups, sealer: beside, merger: beside });
 
 let isRehearsed = false;
 

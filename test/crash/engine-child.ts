@@ -6,7 +6,7 @@ import type { DatabaseOptions } from '../../src/engine/log/postgres/postgres-log
 import { openEngine } from '../../src/engine/open.ts';
 import { type Call, type CallContext, isReadCall } from '../../src/shards/protocol.ts';
 import { Maintenance } from '../../src/shards/transport/maintenance.ts';
-import { SealThread } from '../../src/shards/transport/seal-client.ts';
+import { SegmentThread } from '../../src/shards/transport/segment-client.ts';
 import { armCut, CutLog, watchFileSystem } from './cut.ts';
 
 export interface ChildOptions {
@@ -16,8 +16,8 @@ export interface ChildOptions {
   /** In place of files. */
   readonly database?: DatabaseOptions;
   readonly sealGrains: number;
-  /** The file of another thread that writes the files of seals, if one does. */
-  readonly sealThread?: string | undefined;
+  /** The file of another thread that writes segments, if one does. */
+  readonly segmentThread?: string | undefined;
   /** Steps after which the process ends itself, counted from the start or from the first call. */
   readonly cut?: { readonly steps: number; readonly from: 'start' | 'work' };
 }
@@ -48,7 +48,7 @@ function fatal(error: unknown): void {
   process.send!({ kind: 'fatal', problem } satisfies Report, undefined, undefined, () => process.exit(70));
 }
 
-const sealer = options.sealThread === undefined ? undefined : new SealThread(new URL(options.sealThread));
+const beside = options.segmentThread === undefined ? undefined : new SegmentThread(new URL(options.segmentThread));
 
 function openShard(shard: number): Promise<Engine> {
   const { directory, shards, sealGrains, database } = options;
@@ -60,7 +60,8 @@ function openShard(shard: number): Promise<Engine> {
     masterKeys: [Buffer.from(options.masterKey, 'hex')],
     indexHeapBytes: 16 << 20,
     sealGrains,
-    sealer,
+    sealer: beside,
+    merger: beside,
     database,
     wrapLog: (log) => new CutLog(log),
     onFatal: fatal,

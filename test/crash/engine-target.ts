@@ -19,7 +19,7 @@ function target(shards: number, partitions: number): Target {
           masterKey: MASTER_KEY,
           sealGrains: random.between(8, 64),
           // A thread takes longer to start than most of the lives last.
-          sealThread: random.between(0, 3) === 0 ? serverThread('seal-thread') : undefined,
+          segmentThread: random.between(0, 3) === 0 ? serverThread('segment-thread') : undefined,
           ...(cut === undefined ? {} : { cut }),
         },
         partitions,

@@ -55,7 +55,7 @@ export class StoredTargets {
           shards,
           masterKey: MASTER,
           sealGrains: random.between(8, 64),
-          sealThread: random.between(0, 3) === 0 ? serverThread('seal-thread') : undefined,
+          segmentThread: random.between(0, 3) === 0 ? serverThread('segment-thread') : undefined,
           database: { url, node: NODE, leaseMs: LEASE_MS },
           ...(cut === undefined ? {} : { cut }),
         },

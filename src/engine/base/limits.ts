@@ -494,8 +494,10 @@ export const TAIL_GRAINS_SHARED = 16_384;
  */
 export const SEALER_GRAINS_MIN = 8_192;
 export const SEALER_MEMORY_GRAINS_MIN = 64;
-/** A thread that seals ends after this time without a seal, and gives its memory back. */
-export const SEALER_IDLE_MS = 10_000;
+/** Segments with fewer bytes in all are merged by their own thread. */
+export const MERGER_BYTES_MIN = 4 * 1_048_576;
+/** A thread that writes segments ends after this time without work, and gives its memory back. */
+export const SEGMENT_THREAD_IDLE_MS = 10_000;
 /** A tail without writes for this long is sealed. */
 export const IDLE_SEAL_MS = 2_000;
 /** Delay before housekeeping is retried after a storage error. */

@@ -2,13 +2,15 @@
 
 import type { SegmentFile } from './files/segment-file.ts';
 import type { SegmentSet } from './files/segment-set.ts';
+import type { IndexKeys } from './index-keys.ts';
 import { ChunkPart, type ChunkPartOptions } from './parts/chunk-part.ts';
 import type { IndexPart } from './parts/part.ts';
 import type { Tail } from './parts/tail.ts';
 import { TokenMemo } from './token-memo.ts';
 
 /** The shard as a memory's index sees it. */
-export interface ShardView extends Pick<ChunkPartOptions, 'keys' | 'budget'> {
+export interface ShardView extends Pick<ChunkPartOptions, 'budget'> {
+  readonly keys: IndexKeys;
   readonly segments: SegmentSet;
   /** Grows whenever the set of a memory's chunks may have changed. */
   readonly version: number;

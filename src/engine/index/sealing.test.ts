@@ -5,14 +5,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../base/errors.ts';
-import { SECTIONS, type SectionName, type Sliced } from './files/section.ts';
-import { SegmentFile, SegmentWriter } from './files/segment-file.ts';
-import { HeapBudget } from './heap-budget.ts';
-import { SealedChunk } from './parts/chunk.ts';
+import type { Sliced } from './files/section.ts';
+import { SegmentWriter } from './files/segment-file.ts';
 import { piecesOf, TailCopy, type TailPiece } from './parts/frozen-tail.ts';
 import { writeTails } from './parts/seal.ts';
 import { TailSet } from './parts/tail.ts';
 import { keysOf, type Sealer, type SealOrder, writeOrder } from './sealing.ts';
+import { contentOf, finishInTurns } from './testing/segments.ts';
 import {
   commit,
   finish,
@@ -31,45 +30,10 @@ const grain = fc.record({
   keyed: fc.option(fc.constantFrom('audit', 'status'), { nil: undefined }),
 });
 
-const names = Object.keys(SECTIONS) as SectionName[]; // its keys
-
-/** The plain bytes of every section of every chunk, and what the directory says of each. */
-function contentOf(path: string, keys: TestKeys) {
-  const file = SegmentFile.open(path, 1);
-  try {
-    return Array.from({ length: file.count }, (_, i) => {
-      const entry = file.entry(i);
-      const chunk = new SealedChunk({
-        bytes: { file: 'segment', offset: entry.offset, read: (at, length) => file.read(entry.offset + at, length) },
-        place: entry,
-        key: () => keys.indexKeyById(entry.keyId),
-        cache: new HeapBudget(1_000_000).scope(),
-      });
-      const sections = names.map((name) => {
-        const section = chunk.section(name);
-        return [name, Buffer.from(section.bytes(0, section.length)).toString('hex')];
-      });
-      const { memory, keyId, first, last, docs } = entry;
-      return { memory, keyId, first, last, docs, sections };
-    });
-  } finally {
-    file.release();
-  }
-}
-
 function crossed(pieces: Iterable<TailPiece>): TailCopy {
   const copy = new TailCopy();
   for (const piece of pieces) copy.take(structuredClone(piece));
   return copy;
-}
-
-/** With turns of the event loop, in which syncs in the background end. */
-async function finishInTurns<T>(steps: Sliced<T>): Promise<T> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 test('a copy in pieces is sealed to the same bytes as the tails themselves', async () => {
@@ -188,7 +152,7 @@ test('a shard that closes gives up a seal in another thread', async () => {
   shard.publish(1, grainOf(1, 1));
   const work = shard.seal(1, sealer);
   while (shard.sealsElsewhere === undefined) steps(work, 1);
-  await shard.endSeal();
+  await shard.endElsewhere();
   assert.equal(sealer.isCancelled, true);
   shard.close();
 });

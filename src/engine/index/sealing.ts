@@ -1,6 +1,7 @@
 // A seal in another thread: its interface for the thread that publishes, and its work.
 import { BlindTokens } from '../crypto/blind-tokens.ts';
 import type { Sequence } from '../log/log.ts';
+import type { RemoteWork } from './elsewhere.ts';
 import { type SequenceRange, writeSegment } from './files/new-segment.ts';
 import type { Sliced } from './files/section.ts';
 import { type IndexKeys, newestKey } from './index-keys.ts';
@@ -33,16 +34,12 @@ export interface Sealer {
   begin(order: SealOrder): Sealing | undefined;
 }
 
-/** A seal in another thread. */
-export interface Sealing {
+/**
+ * A seal in another thread. Call `end` after the last piece: it resolves to the number of chunks when the file is durable.
+ * Without chunks there is no file.
+ */
+export interface Sealing extends RemoteWork<number> {
   take(piece: TailPiece): void;
-  /**
-   * Call after the last piece. Resolves to the number of chunks when the file is durable; without chunks there is no
-   * file. Resolves to undefined when the other thread died: the caller then seals. Rejects with STO-E001.
-   */
-  end(): Promise<number | undefined>;
-  /** Gives up the seal: `end` rejects with STO-E002. Resolves when nobody writes the file any more. */
-  cancel(): Promise<void>;
 }
 
 /** Memories that are opened between two yields. */
@@ -53,7 +50,14 @@ export function* keysOf(memories: Iterable<number>, keys: IndexKeys): Sliced<Mem
   const found: MemoryKeys[] = [];
   for (const memory of memories) {
     const newest = newestKey(keys, memory);
-    if (newest !== undefined) found.push({ memory, ...newest, tokenKey: keys.tokenKey(memory) });
+    // Copies: a key may be part of a larger buffer, which would cross whole.
+    if (newest !== undefined)
+      found.push({
+        memory,
+        id: newest.id,
+        key: new Uint8Array(newest.key),
+        tokenKey: new Uint8Array(keys.tokenKey(memory)),
+      });
     if (found.length % SLICE_KEYS === 0) yield;
   }
   return found;

@@ -29,7 +29,7 @@ import {
 } from './parts/part.ts';
 import { TailSet } from './parts/tail.ts';
 import type { Sealer } from './sealing.ts';
-import { SegmentRewrites } from './segment-rewrites.ts';
+import { type MergesElsewhere, SegmentRewrites } from './segment-rewrites.ts';
 import { TailSealing } from './tail-sealing.ts';
 import { type SegmentReport, verifySegments } from './verify.ts';
 
@@ -271,22 +271,30 @@ export class ShardIndex {
 
   /** While another thread writes a seal's file: resolves when that has ended. The steps of the seal have nothing to do until then. */
   get sealsElsewhere(): Promise<void> | undefined {
-    return this.#sealed.ended;
+    return this.#sealed.elsewhere.ended;
   }
 
-  /** Gives up a seal in another thread. Resolves when nobody writes its file any more. Call before `close`. */
-  async endSeal(): Promise<void> {
-    await this.#sealed.cancel();
+  /** The same for a merge or a compaction. */
+  get mergesElsewhere(): Promise<void> | undefined {
+    return this.#rewrites.elsewhere.ended;
   }
 
-  /** A merge that is worthwhile now, or undefined. The merge may return undefined when it meets a bad block. */
-  mergeStep(): Sliced<SegmentChange | undefined> | undefined {
-    return this.#rewrites.mergeStep();
+  /** Gives up what another thread writes. Resolves when nobody writes its files any more. Call before `close`. */
+  async endElsewhere(): Promise<void> {
+    await Promise.all([this.#sealed.elsewhere.cancel(), this.#rewrites.elsewhere.cancel()]);
   }
 
-  /** Merges all segments into one, without removed records; undefined when nothing would be gained. */
-  compact(): Sliced<SegmentChange | undefined> {
-    return this.#rewrites.compact();
+  /**
+   * A merge that is worthwhile now, or undefined. The merge may return undefined when it meets a bad block. With a `thread`,
+   * another thread writes a large file: when the steps have nothing to do, `mergesElsewhere` says so.
+   */
+  mergeStep(thread?: MergesElsewhere): Sliced<SegmentChange | undefined> | undefined {
+    return this.#rewrites.mergeStep(thread);
+  }
+
+  /** Merges all segments into one, without removed records; undefined when nothing would be gained. As `mergeStep`. */
+  compact(thread?: MergesElsewhere): Sliced<SegmentChange | undefined> {
+    return this.#rewrites.compact(thread);
   }
 
   /**

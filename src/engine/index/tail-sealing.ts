@@ -1,4 +1,5 @@
 // Writes the file of a seal, in this thread or in another one.
+import { Elsewhere } from './elsewhere.ts';
 import { openWritten, type SequenceRange, writeSegment } from './files/new-segment.ts';
 import type { Sliced } from './files/section.ts';
 import type { SegmentFile } from './files/segment-file.ts';
@@ -14,23 +15,12 @@ export class TailSealing {
   readonly #segments: SegmentSet;
   readonly #keys: IndexKeys;
   readonly #removed: Bitmap;
-  #elsewhere: Sealing | undefined;
-  #ended: Promise<void> | undefined;
+  readonly elsewhere = new Elsewhere();
 
   constructor(segments: SegmentSet, keys: IndexKeys, removed: Bitmap) {
     this.#segments = segments;
     this.#keys = keys;
     this.#removed = removed;
-  }
-
-  /** While another thread writes: resolves when that has ended. The steps of `write` have nothing to do until then. */
-  get ended(): Promise<void> | undefined {
-    return this.#ended;
-  }
-
-  /** Gives up a file in another thread. Resolves when nobody writes it any more. */
-  async cancel(): Promise<void> {
-    await this.#elsewhere?.cancel();
   }
 
   /** Writes the tails, which no longer change. Undefined when there is nothing to write. STO-E001. */
@@ -55,23 +45,11 @@ export class TailSealing {
 
   /** Gives the tails to another thread and waits for it. Returns the number of chunks; undefined when the thread died. */
   *#writeElsewhere(tails: TailSet, sealing: Sealing): Sliced<number | undefined> {
-    this.#elsewhere = sealing;
+    this.elsewhere.begin(sealing);
     for (const piece of piecesOf(tails)) {
       sealing.take(piece);
       yield;
     }
-    let outcome: { readonly chunks: number | undefined } | { readonly error: unknown } | undefined;
-    const end = (how: typeof outcome): void => {
-      outcome = how;
-      this.#ended = undefined;
-    };
-    this.#ended = sealing.end().then(
-      (chunks) => end({ chunks }),
-      (error: unknown) => end({ error }),
-    );
-    while (outcome === undefined) yield;
-    this.#elsewhere = undefined;
-    if ('error' in outcome) throw outcome.error;
-    return outcome.chunks;
+    return yield* this.elsewhere.result(sealing);
   }
 }

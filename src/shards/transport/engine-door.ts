@@ -3,7 +3,10 @@ import type { EngineOptions as Options } from '../../engine/open.ts';
 import type { CallContext, Input, LongMethod, Output, ReadMethod, RecordMethod, WriteMethod } from '../protocol.ts';
 
 /** The engine options that cross threads by structured clone: plain data only. */
-export type EngineOptions = Omit<Options, 'clock' | 'log' | 'onFatal' | 'isAlone' | 'betweenGroups' | 'sealer'>;
+export type EngineOptions = Omit<
+  Options,
+  'clock' | 'log' | 'onFatal' | 'isAlone' | 'betweenGroups' | 'sealer' | 'merger'
+>;
 
 export interface EngineDoor {
   /** Answers synchronously from published state. Throws EngineError; any other error is a bug. */

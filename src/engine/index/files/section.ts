@@ -82,10 +82,12 @@ export class CorruptBlock extends EngineError {
   override name = 'CorruptBlock';
   readonly file: string;
   readonly offset: number;
+  readonly reason: string;
   constructor(file: string, offset: number, reason: string) {
     super('STO-E001', `${file} at ${offset}: ${reason}`);
     this.file = file;
     this.offset = offset;
+    this.reason = reason;
   }
 }
 

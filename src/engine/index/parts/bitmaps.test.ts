@@ -51,3 +51,21 @@ test('pages of a failed transaction are written with the next', () => {
   bitmap.exportDone(true);
   assert.deepEqual(bitmap.export(), []);
 });
+
+test('copies of pages have the flags of a range, and do not change', () => {
+  const bitmap = new Bitmap('copied');
+  const set = [5, 40_000, 99_999, 100_000, 300_000];
+  for (const ordinal of set) bitmap.set(ordinal);
+  const pages = bitmap.pages(1, 100_000);
+  assert.deepEqual(
+    pages.map(([page]) => page),
+    [0, 1, 3],
+  );
+  assert.deepEqual(bitmap.pages(40_001, 50_000).length, 1);
+  assert.deepEqual(bitmap.pages(70_000, 90_000), []);
+  const copy = Bitmap.of(structuredClone(pages));
+  bitmap.set(6);
+  bitmap.clear(40_000);
+  for (const ordinal of [...set, 6, 40_001]) assert.equal(copy.get(ordinal), set.slice(0, 4).includes(ordinal));
+  assert.deepEqual([copy.any(7, 39_999), copy.any(39_999, 40_000)], [false, true]);
+});

@@ -10,6 +10,9 @@ const PAGE_BITS = PAGE_WORDS * 32;
 
 export type StateEntry = readonly [key: string, value: Uint8Array | null];
 
+/** Flags of PAGE_BITS ordinals: the page's number, and its words. */
+export type BitmapPage = readonly [page: number, words: Int32Array];
+
 export class Bitmap {
   readonly #prefix: string;
   readonly #pages: (Int32Array | undefined)[] = [];
@@ -22,6 +25,13 @@ export class Bitmap {
   /** `name` is the middle of its state keys: `bitmap/<name>/<page>`. */
   constructor(name: string) {
     this.#prefix = `bitmap/${name}/`;
+  }
+
+  /** A bitmap with copies of the pages of another one. It has no state. */
+  static of(pages: readonly BitmapPage[]): Pick<Bitmap, 'get' | 'any' | 'pages'> {
+    const copy = new Bitmap('copy');
+    for (const [page, words] of pages) copy.#page(page).set(words);
+    return copy;
   }
 
   /** Reads the pages that the log's state has. */
@@ -93,6 +103,16 @@ export class Bitmap {
         if (this.get(ordinal)) found.push(ordinal);
         ordinal += 1;
       }
+    }
+    return found;
+  }
+
+  /** Copies of the pages with flags of first..last. A page may have flags of other ordinals too. */
+  pages(first: Ordinal, last: Ordinal): BitmapPage[] {
+    const found: BitmapPage[] = [];
+    for (let page = Math.floor(first / PAGE_BITS); page * PAGE_BITS <= last; page++) {
+      const words = this.#pages[page];
+      if (words?.some((word) => word !== 0) === true) found.push([page, words.slice()]);
     }
     return found;
   }

@@ -20,7 +20,7 @@ import type { Doc, Facet, FacetList, IndexPart, Keyed, NumberField } from './par
 export interface ChunkPartOptions {
   readonly file: SegmentFile;
   readonly entry: ChunkEntry;
-  readonly keys: IndexKeys;
+  readonly keys: Pick<IndexKeys, 'indexKeyById' | 'formerIndexKey'>;
   readonly tokens: Pick<IndexTokens, 'term' | 'facet' | 'keyed'>;
   readonly budget: HeapBudget;
   /** Called with a bad block before the error is thrown. */

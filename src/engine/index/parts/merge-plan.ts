@@ -145,7 +145,7 @@ function* liesBetween<File extends Planned>(
 
 /** The chunk of a memory in a file, unless it is dead there. */
 export function liveEntry<File extends Planned>(
-  segments: PlannedSet<File>,
+  segments: Pick<PlannedSet<File>, 'isDead'>,
   file: File,
   memory: number,
 ): ChunkEntry | undefined {

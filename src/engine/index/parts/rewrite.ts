@@ -1,5 +1,6 @@
 // Writes one segment file from several, for a merge, a purge or a compaction. Memories come one after the other; a
 // chunk that needs no change is copied.
+import { AssertionError } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { Sequence } from '../../log/log.ts';
 import { CorruptBlock, type Sliced } from '../files/section.ts';
@@ -7,7 +8,6 @@ import type { SegmentFile, SegmentWriter } from '../files/segment-file.ts';
 import type { SegmentSet } from '../files/segment-set.ts';
 import { HeapBudget } from '../heap-budget.ts';
 import { type IndexKeys, LostKey, newestKey } from '../index-keys.ts';
-import { TokenMemo } from '../token-memo.ts';
 import type { Bitmap } from './bitmaps.ts';
 import { ChunkPart } from './chunk-part.ts';
 import { mergeChunks, wouldShrink } from './merge.ts';
@@ -18,10 +18,16 @@ const MERGE_HEAP_BYTES = 8 * 1_048_576;
 /** Memories skipped between two yields. */
 const SLICE_MEMORIES = 16;
 
+/** A rewrite takes tokens as they are, and looks none up. */
+const noToken = (): never => {
+  throw new AssertionError('a rewrite looks nothing up');
+};
+const NO_TOKENS = { term: noToken, facet: noToken, keyed: noToken };
+
 export interface RewriteOptions {
-  readonly segments: SegmentSet;
-  readonly keys: IndexKeys;
-  readonly removed: Bitmap;
+  readonly segments: Pick<SegmentSet, 'isDead' | 'deadIn'>;
+  readonly keys: Pick<IndexKeys, 'indexKey' | 'indexKeyById' | 'formerIndexKey'>;
+  readonly removed: Pick<Bitmap, 'get' | 'any' | 'pages'>;
   readonly isDropped: (memory: number) => boolean;
   readonly onCorrupt: (file: SegmentFile, memory: number, error: CorruptBlock) => void;
 }
@@ -121,7 +127,7 @@ export function isGone(error: unknown): boolean {
   return isKeyDestroyed(error) || (error instanceof EngineError && error.code === 'MEM-E003');
 }
 
-function isKeyDestroyed(error: unknown): boolean {
+export function isKeyDestroyed(error: unknown): boolean {
   return error instanceof LostKey || (error instanceof EngineError && error.code === 'CRY-E002');
 }
 
@@ -132,15 +138,14 @@ function openParts(files: readonly SegmentFile[], memory: number, options: Rewri
   for (const file of files) {
     const entry = liveEntry(segments, file, memory);
     if (entry === undefined) continue;
-    const tokens = new TokenMemo(() => keys.tokens(memory));
     const tell = (error: CorruptBlock): void => onCorrupt(file, memory, error);
-    parts.push(new ChunkPart({ file, entry, keys, tokens, budget, onCorrupt: tell }));
+    parts.push(new ChunkPart({ file, entry, keys, tokens: NO_TOKENS, budget, onCorrupt: tell }));
   }
   return parts.sort((a, b) => a.entry.first - b.entry.first);
 }
 
 /** The memories of all files, ascending, each once. */
-function* memoriesOf(files: readonly SegmentFile[]): IterableIterator<number> {
+export function* memoriesOf(files: readonly SegmentFile[]): IterableIterator<number> {
   const places = files.map(() => 0);
   for (;;) {
     let next = Number.POSITIVE_INFINITY;

@@ -44,7 +44,7 @@ async function mergeAll({
   await housekeeper.sealed(store.index.publishedSequence);
   await housekeeper.pause();
   try {
-    const change = await inSlices(store.index.compact());
+    const change = await inSlices(store.index.compact(housekeeper.mergesElsewhere), () => store.index.mergesElsewhere);
     return change === undefined ? 0 : Math.max(0, await housekeeper.commit(change));
   } finally {
     housekeeper.resume();

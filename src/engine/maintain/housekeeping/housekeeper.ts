@@ -3,6 +3,7 @@
 
 import { EngineError } from '../../base/errors.ts';
 import { SEGMENTS_CROWDED } from '../../base/limits.ts';
+import type { MergesElsewhere } from '../../index/segment-rewrites.ts';
 import type { SegmentChange } from '../../index/shard-index.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteQueue } from '../../write/queue.ts';
@@ -94,6 +95,11 @@ export class Housekeeper {
     this.#endPause = resolve;
     if (endsMerges) this.#endMerge();
     await this.#ended('other');
+  }
+
+  /** Where a compaction may merge. */
+  get mergesElsewhere(): MergesElsewhere | undefined {
+    return this.#jobs.mergesElsewhere;
   }
 
   /** In a pause: waits for the running seal too, and starts none. Writes stop when the tails are full. */
@@ -229,7 +235,8 @@ export class Housekeeper {
   /** The promise that the job waits for, if any: of another thread, an upload, its own commit or that of another job. */
   #awaited({ job, result, ahead, finishing }: Running): Promise<void> | undefined {
     if (result !== undefined) return finishing ?? ahead ?? this.#commit;
-    return job.name === 'seal' ? this.#store.index.sealsElsewhere : undefined;
+    const { sealsElsewhere, mergesElsewhere } = this.#store.index;
+    return job.name === 'seal' ? sealsElsewhere : mergesElsewhere;
   }
 
   /** A turn of the event loop, or the end of what the jobs of these lanes wait for. */

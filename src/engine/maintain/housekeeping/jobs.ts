@@ -6,6 +6,7 @@ import {
   HOUSEKEEPING_LAST_MS,
   HOUSEKEEPING_RETRY_MS,
   IDLE_SEAL_MS,
+  MERGER_BYTES_MIN,
   REPLAY_RECORDS_MAX,
   SEALER_GRAINS_MIN,
   SEALER_MEMORY_GRAINS_MIN,
@@ -14,7 +15,9 @@ import {
   THREAD_TAIL_GRAINS,
 } from '../../base/limits.ts';
 import type { Sliced } from '../../index/files/section.ts';
+import type { Merger } from '../../index/merging.ts';
 import type { Sealer } from '../../index/sealing.ts';
+import type { MergesElsewhere } from '../../index/segment-rewrites.ts';
 import { type SegmentChange, tailGrainsOfThread } from '../../index/shard-index.ts';
 import { purgeState } from '../../store/state-names.ts';
 import type { Store } from '../../store/store.ts';
@@ -37,6 +40,8 @@ export interface JobsOptions {
   readonly sealGrains?: number | undefined;
   /** Writes large tails in another thread. */
   readonly sealer?: Sealer | undefined;
+  /** Merges large segments in another thread. */
+  readonly merger?: Merger | undefined;
 }
 
 export class Jobs {
@@ -44,6 +49,8 @@ export class Jobs {
   readonly #queue: WriteQueue;
   readonly #isFull: (tailGrains: number) => boolean;
   readonly #sealer: Sealer | undefined;
+  /** For merges and compactions. */
+  readonly mergesElsewhere: MergesElsewhere | undefined;
   /** True for tails of that many grains and memories that are worth the way to another thread. */
   readonly #isLarge: (grains: number, memories: number) => boolean;
   /** After a storage error, only work with waiting callers runs before this time of `steadyMs`. */
@@ -55,10 +62,11 @@ export class Jobs {
   #lastSequence = 0;
   #lastPointHour: number;
 
-  constructor(store: Store, queue: WriteQueue, { sealGrains, sealer }: JobsOptions) {
+  constructor(store: Store, queue: WriteQueue, { sealGrains, sealer, merger }: JobsOptions) {
     this.#store = store;
     this.#queue = queue;
     this.#sealer = sealer;
+    this.mergesElsewhere = merger && { merger, bytesMin: sealGrains === undefined ? MERGER_BYTES_MIN : 0 };
     this.#isLarge =
       sealGrains === undefined ? (grains, memories) => isLargeTail(grains, memories, tailGrainsOfThread) : () => true;
     this.#isFull =
@@ -95,7 +103,7 @@ export class Jobs {
     const nowMs = steadyMs(clock);
     const removal = this.#removal((memory) => nowMs >= (this.#last.get(memory) ?? Number.NEGATIVE_INFINITY));
     if (removal !== undefined) return removal;
-    const merge = index.mergeStep();
+    const merge = index.mergeStep(this.mergesElsewhere);
     if (merge !== undefined) return { name: 'merge', steps: merge };
     const hour = hourOf(clock.nowMs());
     if (hour !== this.#lastPointHour) {

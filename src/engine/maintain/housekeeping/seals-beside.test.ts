@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { addBelief, contextOf, openShard, recalled, settingsOf, until } from '../../../../test/support/shard.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { EngineError } from '../../base/errors.ts';
 import { MERGE_FANOUT, SEGMENTS_CROWDED } from '../../base/limits.ts';
 import type { Engine } from '../../engine.ts';
 import type { Sliced } from '../../index/files/section.ts';
+import type { Merger } from '../../index/merging.ts';
 import type { FrozenTails } from '../../index/parts/frozen-tail.ts';
 import { TailCopy } from '../../index/parts/frozen-tail.ts';
 import { type Sealer, writeOrder } from '../../index/sealing.ts';
@@ -14,9 +16,12 @@ import { type Sealer, writeOrder } from '../../index/sealing.ts';
 const context = contextOf(1);
 
 /** A shard with two memories, whose grains are in seven segments; one more seal makes a merge due. */
-async function openSealed(t: TestContext): Promise<{ readonly engine: Engine; readonly root: string }> {
+async function openSealed(
+  t: TestContext,
+  options: Parameters<typeof openShard>[1] = {},
+): Promise<{ readonly engine: Engine; readonly root: string }> {
   const root = temporaryDirectory(t);
-  const engine = await openShard(root);
+  const engine = await openShard(root, options);
   t.after(() => engine.close());
   for (const memory of [1, 2]) await engine.write('attachMemory', contextOf(memory), { settings: settingsOf(memory) });
   for (let segment = 1; segment < MERGE_FANOUT; segment++) {
@@ -319,6 +324,36 @@ test('the end of a shard gives a merge up, and the next open makes it', async (t
   await until(again, () => again.store.counters.merges === 1);
   assert.equal(recalled(again, 1, 'early').length, MERGE_FANOUT);
   assert.deepEqual((await again.write('verify', context, {})).findings, []);
+});
+
+test('seals go on while another thread merges, and the end of the shard gives that merge up', async (t) => {
+  const { promise, reject } = Promise.withResolvers<undefined>();
+  const paths: string[] = [];
+  const merger: Merger = {
+    merge: ({ path }) => {
+      paths.push(path);
+      return { end: () => promise, cancel: async () => reject(new EngineError('STO-E002', 'given up')) };
+    },
+  };
+  const { engine, root } = await openSealed(t, { merger, sealGrains: 1_000 });
+  for (const [object, segments] of [
+    ['an early word', MERGE_FANOUT],
+    ['the word of meanwhile', MERGE_FANOUT + 1],
+  ] as const) {
+    await addBelief(engine, 1, { subject: 'ann-8', object });
+    await engine.write('flush', context, {});
+    await until(engine, () => paths.length === 1);
+    assert.deepEqual([engine.store.index.segments, engine.store.index.tailGrains], [segments, 0]);
+  }
+  // While it waits, nothing else is to do.
+  assert.equal(engine.maintain(1), false);
+  await engine.close();
+  await assert.rejects(promise, /given up/);
+  t.mock.method(engine, 'close', () => Promise.resolve());
+  const again = await openShard(root);
+  t.after(() => again.close());
+  await until(again, () => again.store.counters.merges === 1);
+  assert.equal(recalled(again, 1, 'early').length, MERGE_FANOUT);
 });
 
 test('when merges fall far behind, seals wait for the running one and not for the next', async (t) => {
