@@ -5,11 +5,11 @@ import type { GrainFilter } from '../../src/engine/calls/grain.ts';
 import type { RecallQuery } from '../../src/engine/calls/recall.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import type { GrainView, Input, Output } from '../../src/shards/protocol.ts';
+import { outcomeOf, plainCode, same } from '../model/compare.ts';
+import { type ModelGrain, viewOf } from '../model/grain.ts';
+import type { ModelMemory } from '../model/memory.ts';
+import { listed, recalled } from '../model/search.ts';
 import type { Random } from '../support/random.ts';
-import { outcomeOf, plainCode, same } from './compare.ts';
-import { type ModelGrain, viewOf } from './model/grain.ts';
-import type { ModelMemory } from './model/memory.ts';
-import { listed, recalled } from './model/search.ts';
 import type { SimNode } from './node.ts';
 import { SYSTEM, type World } from './world.ts';
 

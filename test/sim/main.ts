@@ -1,7 +1,7 @@
 // Runs the simulation: `npm run sim -- --seed N --steps M` repeats a run, `--count K` tries that many seeds from N on,
 // `--store postgres` runs them on a database, with the faults that it brings.
 import { parseArgs } from 'node:util';
-import { Discrepancy } from './compare.ts';
+import { Discrepancy } from '../model/compare.ts';
 import type { StoreKind } from './node.ts';
 import { run, shrink, stepsOf } from './run.ts';
 import { type Counts, optionsOf } from './world.ts';

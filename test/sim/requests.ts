@@ -1,18 +1,12 @@
 // Requests of callers: few names and words, so that grains often become duplicates, rivals and versions of one another.
-import { hash as digest } from 'node:crypto';
 import type { GrainFilter } from '../../src/engine/calls/grain.ts';
 import type { RecallQuery } from '../../src/engine/calls/recall.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
-import { canonicalJson } from '../../src/shards/gather/placement.ts';
-import type { AddItem, Input, JsonObject } from '../../src/shards/protocol.ts';
+import type { AddItem, JsonObject } from '../../src/shards/protocol.ts';
+import { isCurrent } from '../model/grain.ts';
+import type { ModelMemory } from '../model/memory.ts';
+import type { WriteRequest } from '../model/request.ts';
 import type { Random } from '../support/random.ts';
-import { isCurrent } from './model/grain.ts';
-import type { ModelMemory } from './model/memory.ts';
-
-export type WriteMethod = 'add' | 'addBatch' | 'supersede' | 'accumulate' | 'forget' | 'eraseUser' | 'importBlobs';
-export type WriteRequest = {
-  [M in WriteMethod]: { readonly method: M; readonly context: RouterContext; readonly input: Input<M> };
-}[WriteMethod];
 
 /** Restrictions of a world, so that its checks know the exact result. */
 export interface Manners {
@@ -46,22 +40,6 @@ export function contextOf(random: Random, memory: ModelMemory): RouterContext {
     ...(random.chance(0.08) ? { userId: random.pick(USERS) } : {}),
     ...(reason === undefined ? {} : { reason }),
   };
-}
-
-/** The same context with an idempotency key and the body of the input. */
-export function withKey(context: RouterContext, key: string, input: unknown): RouterContext {
-  const plain = canonicalJson(input);
-  return { ...context, idempotency: { key, bodyHash: digest('sha256', plain, 'hex') } };
-}
-
-/** One item of a batch as a separate request, under the key that the batch gives it. */
-export function itemRequest(
-  { context, input }: WriteRequest & { readonly method: 'addBatch' },
-  index: number,
-): WriteRequest & { readonly method: 'add' } {
-  const { idempotency, ...rest } = context;
-  const key = idempotency && { idempotency: { ...idempotency, key: `${idempotency.key}#${index}` } };
-  return { method: 'add', context: { ...rest, ...key }, input: { ...input.items[index]!, sync: false } };
 }
 
 function sentence(random: Random): string {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
+import { Discrepancy } from '../model/compare.ts';
 import { NO_POSTGRES } from '../support/postgres.ts';
 import { Random } from '../support/random.ts';
-import { Discrepancy } from './compare.ts';
 import type { StoreKind } from './node.ts';
 import { type Result, run, shrink, stepsOf } from './run.ts';
 import { optionsOf } from './world.ts';

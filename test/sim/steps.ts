@@ -3,16 +3,17 @@
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
 import type { ExportedGrain, Input, Output } from '../../src/shards/protocol.ts';
+import { Discrepancy, type Outcome, same } from '../model/compare.ts';
+import { type Exchange, isStorage, itemAnswer, nextOfChain } from '../model/exchange.ts';
+import { isCurrent } from '../model/grain.ts';
+import type { ModelMemory } from '../model/memory.ts';
+import { describe, itemRequest, type WriteRequest, withKey } from '../model/request.ts';
 import { Random } from '../support/random.ts';
 import { checkGet, checkHistory, checkList, checkMemory, checkNode, checkRecall, pageOf } from './check.ts';
-import { Discrepancy, type Outcome, same } from './compare.ts';
-import { isCurrent } from './model/grain.ts';
-import type { ModelMemory } from './model/memory.ts';
 import { Crashed, turn } from './node.ts';
 import * as requests from './requests.ts';
-import { describe, SYSTEM, type World } from './world.ts';
+import { SYSTEM, type World } from './world.ts';
 
-type WriteRequest = requests.WriteRequest;
 type StepOf = (world: World, random: Random) => Promise<void>;
 
 /** Crashes that wait for an append, and the faults of one. */
@@ -75,7 +76,7 @@ async function one(world: World, random: Random): Promise<void> {
 }
 
 function keyed<R extends WriteRequest>(request: R, key: string): R {
-  return { ...request, context: requests.withKey(request.context, key, request.input) };
+  return { ...request, context: withKey(request.context, key, request.input) };
 }
 
 function faultOf(world: World, random: Random, probability: number): Fault {
@@ -117,7 +118,7 @@ async function race(world: World, random: Random): Promise<void> {
       const input = { target: { hash }, deltas: { visits: own.between(1, 9) }, set: {} };
       return { method: 'accumulate', context: { ...SYSTEM(model.settings.number), actor: 'key:a' }, input };
     });
-    await putAll(world, model, asked, fault, random, inChainOrder);
+    await putAll(world, model, asked, fault, random, nextOfChain);
   }
 }
 
@@ -140,27 +141,8 @@ async function mixedBurst(world: World, random: Random): Promise<void> {
   await putAll(world, model, asked, fault, random);
 }
 
-type Reorder = (asked: readonly WriteRequest[], answers: readonly Outcome[]) => number[];
-const asAsked: Reorder = (asked) => [...asked.keys()];
-
-/** New versions of one chain in chain order; unanswered ones come last. */
-const inChainOrder: Reorder = (asked, answers) => {
-  const next = new Map<string, number>();
-  const made = new Set<string>();
-  answers.forEach((answer, i) => {
-    if (answer.kind !== 'value') return;
-    const { oldHash, newHash } = answer.value as { oldHash: string; newHash: string };
-    next.set(oldHash, i);
-    made.add(newHash);
-  });
-  const order: number[] = [];
-  let at = [...next.keys()].find((hash) => !made.has(hash));
-  for (let i = at === undefined ? undefined : next.get(at); i !== undefined; i = next.get(at!)) {
-    order.push(i);
-    at = (answers[i] as { value: { newHash: string } }).value.newHash;
-  }
-  return [...order, ...asked.keys()].filter((i, place, all) => all.indexOf(i) === place);
-};
+/** The exchange that the model gets next. */
+type Order = (model: ModelMemory, left: readonly Exchange[]) => Exchange | undefined;
 
 /** Sends requests concurrently, then applies them to the model in an order that explains the answers. */
 async function putAll(
@@ -169,7 +151,7 @@ async function putAll(
   asked: readonly WriteRequest[],
   fault: Fault,
   random: Random,
-  reorder: Reorder = asAsked,
+  order: Order = () => undefined,
 ): Promise<Outcome[]> {
   for (const request of asked) world.say(`${fault === 'none' ? '' : `[${fault}] `}${describe(request)}`);
   await arm(world, fault, random);
@@ -177,9 +159,12 @@ async function putAll(
   const answers = await Promise.all(asked.map((request) => world.send(request)));
   if (world.options.mode === 'twins') if (answers.some(isFailure)) throw new Discrepancy('a failure without a fault');
   const isKnown = !(await recover(world));
-  // Failed requests are checked last: no answered request came after them and built on them.
-  const ordered = reorder(asked, answers).flatMap((i) => apart(asked[i]!, answers[i]!));
-  for (const { request, answer } of [...ordered.filter((one) => !isOpen(one)), ...ordered.filter(isOpen)]) {
+  const left = asked.flatMap((request, i) => apart({ request, answer: answers[i]! }));
+  while (left.length > 0) {
+    // Failed requests are checked last: no answered request came after them and built on them.
+    const next = order(model, left) ?? left.find((one) => !isFailure(one.answer)) ?? left[0]!;
+    left.splice(left.indexOf(next), 1);
+    const { request, answer } = next;
     if (isFailure(answer)) {
       const isOneGroup = model.settings.partitions === 1 && asked.length === 1 && request.method !== 'addBatch';
       await world.resolve(model, request, answer.kind === 'storage' && (isKnown || fault === 'taken') && isOneGroup);
@@ -193,32 +178,16 @@ async function putAll(
   return answers;
 }
 
-interface Exchange {
-  readonly request: WriteRequest;
-  readonly answer: Outcome;
-}
-
-const isOpen = ({ answer }: Exchange): boolean => isFailure(answer);
-
 /**
  * A batch over several partitions with some failures: checked item by item, because some were stored and some were not.
  */
-function apart(request: WriteRequest, answer: Outcome): Exchange[] {
-  if (request.method !== 'addBatch' || answer.kind !== 'value') return [{ request, answer }];
+function apart(exchange: Exchange): Exchange[] {
+  const { request, answer } = exchange;
+  if (request.method !== 'addBatch' || answer.kind !== 'value') return [exchange];
   const { outcomes } = answer.value as Output<'addBatch'>;
-  if (!outcomes.some((one) => 'error' in one && isStorage(one.error.code))) return [{ request, answer }];
-  return outcomes.map((one, index): Exchange => {
-    const item = requests.itemRequest(request, index);
-    if ('error' in one) {
-      const { code } = one.error;
-      return { request: item, answer: isStorage(code) ? { kind: 'storage' } : { kind: 'error', code } };
-    }
-    const { grainType: _, ...value } = one;
-    return { request: item, answer: { kind: 'value', value } };
-  });
+  if (!outcomes.some((one) => 'error' in one && isStorage(one.error.code))) return [exchange];
+  return outcomes.map((one, index) => ({ request: itemRequest(request, index), answer: itemAnswer(one) }));
 }
-
-const isStorage = (code: string): boolean => code.startsWith('STO-');
 
 const isFailure = ({ kind }: Outcome): boolean => kind === 'storage' || kind === 'crashed';
 

@@ -1,13 +1,14 @@
 // The node under test with the models of its memories, and the sending of a request to both.
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { MemorySettings, Output } from '../../src/shards/protocol.ts';
+import { Discrepancy, type Outcome, plain, plainCode, same } from '../model/compare.ts';
+import { apply, checkProof, isStorage, settleForget, tryWrite } from '../model/exchange.ts';
+import { ModelMemory } from '../model/memory.ts';
+import { describe, itemRequest, type RequestOf, type WriteMethod, type WriteRequest } from '../model/request.ts';
 import { Random } from '../support/random.ts';
 import { StepClock } from '../support/step-clock.ts';
-import { Discrepancy, type Outcome, outcomeOf, plain, plainCode, same } from './compare.ts';
-import type { ModelGrain } from './model/grain.ts';
-import { type ExpectedProof, ModelMemory } from './model/memory.ts';
 import { Crashed, SimNode, type StoreKind } from './node.ts';
-import { itemRequest, type Manners, type WriteMethod, type WriteRequest } from './requests.ts';
+import type { Manners } from './requests.ts';
 
 const START_MS = 1_700_000_000_250;
 
@@ -161,24 +162,18 @@ export class World {
     } catch (error) {
       if (error instanceof Crashed) return { kind: 'crashed' };
       if (!(error instanceof EngineError)) throw error;
-      return error.code.startsWith('STO-') ? { kind: 'storage' } : { kind: 'error', code: plainCode(error.code) };
+      return isStorage(error.code) ? { kind: 'storage' } : { kind: 'error', code: plainCode(error.code) };
     }
   }
 
   /** Compares the outcome of a request with the model's, which then stores it too. */
-  check(model: ModelMemory, request: WriteRequest, actual: Outcome): void {
-    const { method, context, input } = request;
-    const expected = outcomeOf(() => model.call(method, context, input as never));
-    const what = describe(request);
+  check(model: ModelMemory, request: WriteRequest, answer: Outcome): void {
     this.counts.acknowledged += 1;
-    if (actual.kind !== 'value' || expected.kind !== 'value') {
-      same(actual, expected, what);
+    if (!apply(model, { request, answer })) {
       this.counts.refused += 1;
       return;
     }
-    if (method === 'eraseUser') checkProof(model, actual.value as Output<'eraseUser'>, expected.value as never, what);
-    else same(plain(method, actual.value), plain(method, expected.value), what);
-    const key = context.idempotency?.key;
+    const key = request.context.idempotency?.key;
     // The batch derives the keys of its items.
     if (key !== undefined && !key.includes('#') && !this.keyed.includes(request)) this.keyed.push(request);
   }
@@ -188,88 +183,52 @@ export class World {
    * of a batch and each partition separately). `refused`: it must not be there.
    */
   async resolve(model: ModelMemory, request: WriteRequest, refused: boolean): Promise<void> {
-    const what = `${refused ? 'refused' : 'unanswered'}: ${describe(request)}`;
     this.counts.unanswered += 1;
     switch (request.method) {
       case 'add':
       case 'supersede':
       case 'accumulate':
-        return this.#resolveGrain(model, request, refused, what);
+        return this.#resolveGrain(model, request, refused);
       case 'addBatch':
         for (const index of request.input.items.keys())
-          await this.#resolveGrain(model, itemRequest(request, index), false, `item ${index} of ${what}`);
+          await this.#resolveGrain(model, itemRequest(request, index), false);
         return;
       case 'forget':
-        return this.#resolveForget(model, request, refused, what);
+        return settleForget(model, request, await this.held(model), refused);
       case 'eraseUser':
-        return this.#resolveErase(model, request, what);
+        return this.#resolveErase(model, request);
       case 'importBlobs':
         throw new Discrepancy('an import is repeated, not resolved');
     }
   }
 
-  async #resolveGrain(
-    model: ModelMemory,
-    request: WriteRequest & { readonly method: 'add' | 'supersede' | 'accumulate' },
-    refused: boolean,
-    what: string,
-  ): Promise<void> {
-    const { method, context, input } = request;
-    const undo = model.snapshot();
-    const before = model.grains.length;
-    const expected = outcomeOf(() => model.call(method, context, input as never));
-    const modelGrain = model.grains[before];
-    if (expected.kind === 'value' && modelGrain !== undefined && (await this.holds(model, modelGrain.hash))) {
-      if (refused) throw new Discrepancy(`it was stored all the same; ${what}`);
-      return;
-    }
-    undo();
-  }
-
-  async #resolveForget(
-    model: ModelMemory,
-    { context, input }: WriteRequest & { readonly method: 'forget' },
-    refused: boolean,
-    what: string,
-  ): Promise<void> {
-    if (input.check) return;
-    let targets: readonly ModelGrain[];
-    try {
-      targets = model.forgetTargets(context, input).targets;
-    } catch (error) {
-      if (error instanceof EngineError) return;
-      throw error;
-    }
-    for (const group of Map.groupBy(targets, ({ partition }) => partition).values()) {
-      const gone: ModelGrain[] = [];
-      for (const modelGrain of group) if (!(await this.holds(model, modelGrain.hash))) gone.push(modelGrain);
-      if (gone.length > 0 && (refused || gone.length < group.length))
-        throw new Discrepancy(`${gone.length} of ${group.length} grains of a partition are gone; ${what}`);
-      for (const modelGrain of gone) model.remove(modelGrain);
-    }
+  async #resolveGrain(model: ModelMemory, request: Parameters<typeof tryWrite>[1], refused: boolean): Promise<void> {
+    const made = tryWrite(model, request);
+    if (made === undefined) return;
+    const isHeld = (await this.held(model)).has(made.hash);
+    if (isHeld && refused) throw new Discrepancy(`it was refused and stored all the same: ${describe(request)}`);
+    if (!isHeld) made.undo();
   }
 
   /** Repeats an erasure, as its caller would: then it must be complete. */
-  async #resolveErase(
-    model: ModelMemory,
-    request: WriteRequest & { readonly method: 'eraseUser' },
-    what: string,
-  ): Promise<void> {
+  async #resolveErase(model: ModelMemory, request: RequestOf<'eraseUser'>): Promise<void> {
     const { userId } = request.input;
-    let remaining = 0;
-    for (const modelGrain of model.live)
-      if (modelGrain.userId === userId && (await this.holds(model, modelGrain.hash))) remaining += 1;
+    const held = await this.held(model);
+    const count = model.live.filter((modelGrain) => modelGrain.userId === userId && held.has(modelGrain.hash)).length;
     const { idempotency: _, ...context } = request.context;
     const again = { ...request, context };
     const expected = model.call('eraseUser', context, request.input);
     const actual = await this.send(again);
+    const what = `unanswered: ${describe(request)}`;
     if (actual.kind !== 'value') throw new Discrepancy(`the repeat came to ${JSON.stringify(actual)}; ${what}`);
-    checkProof(model, actual.value as Output<'eraseUser'>, { ...expected, count: remaining }, what);
+    checkProof(model, actual.value as Output<'eraseUser'>, { ...expected, count }, what);
   }
 
-  async holds(model: ModelMemory, hash: string): Promise<boolean> {
-    const { held: present } = await this.node.call('locate', SYSTEM(model.settings.number), { hashes: [hash] });
-    return present[0] === true;
+  /** Those of the model's grains that the node holds. */
+  async held(model: ModelMemory): Promise<ReadonlySet<string>> {
+    const hashes = model.live.map(({ hash }) => hash);
+    const { held } = await this.node.call('locate', SYSTEM(model.settings.number), { hashes });
+    return new Set(hashes.filter((_, i) => held[i] === true));
   }
 
   /** Twins must answer alike. */
@@ -286,25 +245,6 @@ function comparable(method: WriteMethod, value: unknown): unknown {
   // Keys are random.
   const { keyFingerprint, auditEntryHash: _, ...proof } = value as Output<'eraseUser'>;
   return { ...proof, hadKey: keyFingerprint !== '' };
-}
-
-function checkProof(model: ModelMemory, actual: Output<'eraseUser'>, expected: ExpectedProof, what: string): void {
-  const { keyFingerprint, auditEntryHash, ...proof } = actual;
-  const { keyFingerprint: foretold, ...expectedProof } = expected;
-  same(proof, expectedProof, what);
-  if ((auditEntryHash === undefined) !== (keyFingerprint === ''))
-    throw new Discrepancy(`the proof names the entry ${auditEntryHash} for the key ${keyFingerprint}: ${what}`);
-  if (!model.tookFingerprint(expected, keyFingerprint))
-    throw new Discrepancy(`the proof's fingerprint ${keyFingerprint} cannot be right (${foretold}): ${what}`);
-}
-
-export function describe({ method, context, input }: WriteRequest): string {
-  const { memory, requestId: _, ...rest } = context;
-  return `memory ${memory}: ${method} ${shortened(input)} as ${JSON.stringify(rest)}`;
-}
-
-function shortened(input: unknown): string {
-  return JSON.stringify(input, (_, value) => (value instanceof Uint8Array ? `${value.length} bytes` : value));
 }
 
 export const SYSTEM = (memory: number) => ({ memory, actor: 'system', requestId: 'req_sim' });

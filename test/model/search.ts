@@ -1,15 +1,10 @@
 // Reads of the model: they visit every grain and compute every score.
-import type { GrainFilter } from '../../../src/engine/calls/grain.ts';
-import type { RecallQuery } from '../../../src/engine/calls/recall.ts';
-import { tripleForm } from '../../../src/engine/grain/api/text.ts';
-import { asksForTime } from '../../../src/engine/index/context/question-cues.ts';
-import { ROLES } from '../../../src/engine/index/context/turn.ts';
-import {
-  countedLength,
-  inverseDocumentFrequency,
-  LengthNorms,
-  termScore,
-} from '../../../src/engine/index/text/bm25.ts';
+import type { GrainFilter } from '../../src/engine/calls/grain.ts';
+import type { RecallQuery } from '../../src/engine/calls/recall.ts';
+import { tripleForm } from '../../src/engine/grain/api/text.ts';
+import { asksForTime } from '../../src/engine/index/context/question-cues.ts';
+import { ROLES } from '../../src/engine/index/context/turn.ts';
+import { countedLength, inverseDocumentFrequency, LengthNorms, termScore } from '../../src/engine/index/text/bm25.ts';
 import {
   type FieldCondition,
   parseQuery,
@@ -18,12 +13,12 @@ import {
   type TextClause,
   type TextQuery,
   type Wishes,
-} from '../../../src/engine/index/text/query.ts';
-import { unscoredTerms } from '../../../src/engine/index/text/question-words.ts';
-import { COVERAGE_FULL } from '../../../src/engine/recall/legs/evidence.ts';
-import { KNOWN_MIN } from '../../../src/engine/recall/legs/relevance.ts';
-import { turnOf } from '../../../src/engine/store/turn.ts';
-import type { Output } from '../../../src/shards/protocol.ts';
+} from '../../src/engine/index/text/query.ts';
+import { unscoredTerms } from '../../src/engine/index/text/question-words.ts';
+import { COVERAGE_FULL } from '../../src/engine/recall/legs/evidence.ts';
+import { KNOWN_MIN } from '../../src/engine/recall/legs/relevance.ts';
+import { turnOf } from '../../src/engine/store/turn.ts';
+import type { Output } from '../../src/shards/protocol.ts';
 import {
   ANALYZER,
   type Bound,

@@ -1,20 +1,20 @@
 // One memory as the contract describes it: a list of grains, searched from front to back. Every write throws EngineError
 // where the engine must refuse, before anything has changed.
 import { isDeepStrictEqual } from 'node:util';
-import { EngineError } from '../../../src/engine/base/errors.ts';
-import { IDEMPOTENCY_KEEP_MS } from '../../../src/engine/base/limits.ts';
-import type { AddOutcome, ManifestEntry, VersionView } from '../../../src/engine/calls/grain.ts';
-import type { MemorySettings } from '../../../src/engine/calls/memory.ts';
-import { mayInvalidate } from '../../../src/engine/grain/api/invalidation.ts';
-import { accumulateFields, supersedeFields } from '../../../src/engine/grain/api/merge.ts';
-import { toApi } from '../../../src/engine/grain/api/output.ts';
-import { tripleForm } from '../../../src/engine/grain/api/text.ts';
-import { GRAIN_TYPE_NAMES } from '../../../src/engine/grain/grain.ts';
-import { similarity } from '../../../src/engine/write/similarity.ts';
-import { placementOf } from '../../../src/server/placement-of.ts';
-import type { RouterContext } from '../../../src/shards/gather/fan.ts';
-import { type Placed, partitionFor } from '../../../src/shards/gather/placement.ts';
-import type { ErasureProof, Input, JsonObject, JsonValue, Output } from '../../../src/shards/protocol.ts';
+import { EngineError } from '../../src/engine/base/errors.ts';
+import { IDEMPOTENCY_KEEP_MS } from '../../src/engine/base/limits.ts';
+import type { AddOutcome, ManifestEntry, VersionView } from '../../src/engine/calls/grain.ts';
+import type { MemorySettings } from '../../src/engine/calls/memory.ts';
+import { mayInvalidate } from '../../src/engine/grain/api/invalidation.ts';
+import { accumulateFields, supersedeFields } from '../../src/engine/grain/api/merge.ts';
+import { toApi } from '../../src/engine/grain/api/output.ts';
+import { tripleForm } from '../../src/engine/grain/api/text.ts';
+import { GRAIN_TYPE_NAMES } from '../../src/engine/grain/grain.ts';
+import { similarity } from '../../src/engine/write/similarity.ts';
+import { placementOf } from '../../src/server/placement-of.ts';
+import type { RouterContext } from '../../src/shards/gather/fan.ts';
+import { type Placed, partitionFor } from '../../src/shards/gather/placement.ts';
+import type { ErasureProof, Input, JsonObject, JsonValue, Output } from '../../src/shards/protocol.ts';
 import {
   type Bound,
   isCurrent,

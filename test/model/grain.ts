@@ -1,18 +1,18 @@
 // A grain in the model: the codec's result for a request; the codec has its own tests.
 import { hash as digest } from 'node:crypto';
-import type { GrainView } from '../../../src/engine/calls/grain.ts';
-import { addressOf } from '../../../src/engine/grain/address.ts';
-import { fromApi } from '../../../src/engine/grain/api/input.ts';
-import type { JsonObject } from '../../../src/engine/grain/api/json-value.ts';
-import { toApi } from '../../../src/engine/grain/api/output.ts';
-import { searchText, sessionOf, type Triple, triple } from '../../../src/engine/grain/api/text.ts';
-import { decodeGrain, encodeGrain } from '../../../src/engine/grain/codec/blob.ts';
-import { sensitivityOf } from '../../../src/engine/grain/codec/header.ts';
-import { identityBytes } from '../../../src/engine/grain/codec/identity.ts';
-import { GrainError, toEngineError } from '../../../src/engine/grain/error.ts';
-import type { Grain } from '../../../src/engine/grain/grain.ts';
-import type { AnalyzedText } from '../../../src/engine/index/parts/part.ts';
-import { analyzer } from '../../../src/engine/index/text/analyze.ts';
+import type { GrainView } from '../../src/engine/calls/grain.ts';
+import { addressOf } from '../../src/engine/grain/address.ts';
+import { fromApi } from '../../src/engine/grain/api/input.ts';
+import type { JsonObject } from '../../src/engine/grain/api/json-value.ts';
+import { toApi } from '../../src/engine/grain/api/output.ts';
+import { searchText, sessionOf, type Triple, triple } from '../../src/engine/grain/api/text.ts';
+import { decodeGrain, encodeGrain } from '../../src/engine/grain/codec/blob.ts';
+import { sensitivityOf } from '../../src/engine/grain/codec/header.ts';
+import { identityBytes } from '../../src/engine/grain/codec/identity.ts';
+import { GrainError, toEngineError } from '../../src/engine/grain/error.ts';
+import type { Grain } from '../../src/engine/grain/grain.ts';
+import type { AnalyzedText } from '../../src/engine/index/parts/part.ts';
+import { analyzer } from '../../src/engine/index/text/analyze.ts';
 
 export const ANALYZER = analyzer('en');
 

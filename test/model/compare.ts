@@ -2,7 +2,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { Output } from '../../src/shards/protocol.ts';
-import type { WriteMethod } from './requests.ts';
+import type { WriteMethod } from './request.ts';
 
 /** The outcome of a call. */
 export type Outcome =
