@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { Random } from '../support/random.ts';
 import { check } from './check.ts';
 import { type Life, Lost } from './door.ts';
-import { Model } from './model.ts';
-import { type Retry, Workload } from './workload.ts';
+import { Knowledge } from './knowledge.ts';
+import { Workload } from './workload.ts';
 
 /** When a process ends: after this many acknowledged requests, or at one of its steps to the disk. */
 export interface Ending {
@@ -27,7 +27,7 @@ export interface Target {
   /** Called before each start, while nothing runs. */
   readonly between?: (directory: string, round: number) => void;
   /** Checks a directory after its last process. Resolves to problems, in words. */
-  readonly after?: (directory: string, model: Model) => Promise<readonly string[]>;
+  readonly after?: (directory: string, knowledge: Knowledge) => Promise<readonly string[]>;
 }
 
 export interface CampaignOptions {
@@ -63,10 +63,10 @@ export async function campaign(options: CampaignOptions): Promise<Report> {
     const problems = await life.run(rounds);
     total.rounds += life.rounds;
     total.kills += life.kills;
-    total.acknowledged += life.model.acknowledged;
+    total.acknowledged += life.knowledge.acknowledged;
     total.problems.push(...problems.map((problem) => `seed ${seed} round ${life.rounds}: ${problem}`));
     options.log?.(
-      `seed ${seed}: ${life.rounds} rounds, ${life.kills} kills, ${life.model.acknowledged} acknowledged, ${problems.length} problems`,
+      `seed ${seed}: ${life.rounds} rounds, ${life.kills} kills, ${life.knowledge.acknowledged} acknowledged, ${problems.length} problems`,
     );
     if (problems.length > 0) options.log?.(`the directory is kept: ${directory}`);
     else rmSync(directory, { recursive: true, force: true });
@@ -75,18 +75,18 @@ export async function campaign(options: CampaignOptions): Promise<Report> {
 }
 
 class DirectoryLife {
-  readonly model = new Model();
+  readonly knowledge: Knowledge;
   rounds = 0;
   kills = 0;
   readonly #directory: string;
   readonly #random: Random;
   readonly #options: CampaignOptions;
-  #retries: readonly Retry[] = [];
 
   constructor(directory: string, random: Random, options: CampaignOptions) {
     this.#directory = directory;
     this.#random = random;
     this.#options = options;
+    this.knowledge = new Knowledge(options.target.partitions ?? 1);
   }
 
   async run(rounds: number): Promise<readonly string[]> {
@@ -116,8 +116,7 @@ class DirectoryLife {
       let left = ending.acknowledgements;
       const workload = new Workload({
         door: life.door,
-        model: this.model,
-        partitioned: (target.partitions ?? 1) > 1,
+        knowledge: this.knowledge,
         endsStore: target.endsStore ?? false,
         random,
         onAcknowledged: () => {
@@ -127,7 +126,6 @@ class DirectoryLife {
       });
       target.arm(life);
       await workload.run();
-      this.#retries = workload.retries;
       if (workload.problems.length > 0) return [...workload.problems, life.stderr()];
     } catch (error) {
       // The cut may come during the check.
@@ -155,10 +153,8 @@ class DirectoryLife {
   }
 
   async #settle(life: Life, all: boolean): Promise<readonly string[]> {
-    const retries = this.#retries;
-    this.#retries = [];
-    for (const retry of retries) await retry(life.door);
-    return check(life.door, this.model, this.#random, all);
+    await this.knowledge.sendAgain(life.door);
+    return check(life.door, this.knowledge, this.#random, all);
   }
 
   #chooseCut(): Pick<Ending, 'cut'> {
@@ -180,7 +176,7 @@ class DirectoryLife {
       const code = await life.stop();
       if (code !== 0) problems.push(`it ended with exit code ${code}: ${life.stderr()}`);
       if (problems.length > 0) return problems;
-      if (last) return (await target.after?.(this.#directory, this.model)) ?? [];
+      if (last) return (await target.after?.(this.#directory, this.knowledge)) ?? [];
     }
     return [];
   }

@@ -1,40 +1,32 @@
-// Checks everything that was acknowledged, and looks for anything unrequested. Unanswered calls are settled by the
-// actual state, which must then be consistent: by address, structure, words and chain.
-
+// Checks everything that was acknowledged, and looks for anything unrequested. Unanswered requests are settled by the
+// actual state, which must then be the model's: by address, structure, words and chain.
+import { Discrepancy, plainCode, same } from '../model/compare.ts';
+import { partOf } from '../model/exchange.ts';
+import { viewOf } from '../model/grain.ts';
+import type { ModelMemory } from '../model/memory.ts';
 import type { Random } from '../support/random.ts';
-import { type Answer, type Door, type Question, Refused, type Seen } from './door.ts';
-import type { Chain, Memory, Model, Version } from './model.ts';
+import { type Answer, type Door, type Question, Refused } from './door.ts';
+import { type Chain, contextOf, type Knowledge, type Memory, wordIn } from './knowledge.ts';
+import { chainsOf, settle, unitOf } from './settle.ts';
 
 /** Chains unchanged since their last check that are checked again. */
 const OLD_CHAINS = 40;
 const QUESTIONS_AT_ONCE = 200;
 
 /** Problems, in words. With `all` every chain is checked, otherwise changed ones and a few more. */
-export async function check(door: Door, model: Model, random: Random, all: boolean): Promise<string[]> {
+export async function check(door: Door, knowledge: Knowledge, random: Random, all: boolean): Promise<string[]> {
   const problems: string[] = [];
-  for (const memory of model.memories) {
+  for (const memory of knowledge.memories) {
     if (memory.state === 'dropped') {
       if (all || random.chance(0.2)) await checkDropped(door, memory, problems);
     } else await new MemoryCheck(door, memory, problems).run(random, all);
-  }
-  for (const { what, versions } of model.fates) {
-    const kept = versions.filter((version) => version.state === 'there').length;
-    const live = versions.every((version) => version.chain.memory.state === 'live');
-    if (live && kept !== 0 && kept !== versions.length)
-      problems.push(`${what} was half done: ${kept} of ${versions.length} versions stayed`);
-  }
-  model.fates = [];
-  for (const memory of model.memories) {
-    const owners = [...memory.chains, ...memory.users];
-    for (const { removals } of owners)
-      for (const removal of removals) removal.end = Math.min(removal.end, model.tick());
   }
   problems.push(...(await door.verify()).map((finding) => `verify: ${finding}`));
   return problems;
 }
 
 async function checkDropped(door: Door, memory: Memory, problems: string[]): Promise<void> {
-  const hash = memory.chains.flatMap((chain) => chain.versions).find((version) => version.hash !== undefined)?.hash;
+  const [hash] = memory.chains.flatMap(({ versions }) => [...versions.keys()]);
   const questions: Question[] = [{ ask: 'total' }, ...(hash === undefined ? [] : [{ ask: 'get', hash } as const])];
   for (const answer of await door.look(memory.number, questions))
     if (!('code' in answer) || answer.code !== 'MEM-E003')
@@ -44,29 +36,31 @@ async function checkDropped(door: Door, memory: Memory, problems: string[]): Pro
 class MemoryCheck {
   readonly #door: Door;
   readonly #memory: Memory;
+  readonly #model: ModelMemory;
   readonly #problems: string[];
 
   constructor(door: Door, memory: Memory, problems: string[]) {
     this.#door = door;
     this.#memory = memory;
+    this.#model = memory.model;
     this.#problems = problems;
   }
 
   async run(random: Random, all: boolean): Promise<void> {
     const memory = this.#memory;
     if (!(await this.#settleMemory())) return;
+    await this.#settleRequests();
     const old = memory.chains.filter((chain) => !chain.fresh);
     const again = all ? old : Array.from({ length: Math.min(OLD_CHAINS, old.length) }, () => random.pick(old));
     const chains = [...new Set([...memory.chains.filter((chain) => chain.fresh), ...again])];
     await this.#checkChains(chains);
     for (const chain of chains) chain.fresh = false;
-    const there = memory.chains.flatMap((chain) => chain.versions).filter((version) => version.state === 'there');
     const [total] = await this.#ask([{ ask: 'total' }]);
-    if (total === undefined || !('total' in total) || total.total !== there.length)
-      this.#problem(`there should be ${there.length} grains: ${JSON.stringify(total)}`);
-    const audit = await this.#door.audit(memory.number);
-    if (!audit.valid || audit.checked < memory.audited)
-      this.#problem(`the audit chain is ${JSON.stringify(audit)} after ${memory.audited} acts`);
+    this.#same(total, { total: this.#model.live.length }, 'the number of grains');
+    const { valid, checked } = await this.#door.audit(memory.number);
+    const entries = this.#model.auditEntries - memory.unsureEntries;
+    if (!valid || checked < entries)
+      this.#problem(`the audit chain is ${valid ? '' : 'in'}valid with ${checked} entries, not ${entries} or more`);
     await this.#checkProofs();
   }
 
@@ -84,144 +78,73 @@ class MemoryCheck {
     return memory.state === 'live';
   }
 
+  async #settleRequests(): Promise<void> {
+    const { chains, users } = this.#memory;
+    const units = new Set([...chains, ...users].filter(({ open }) => open.length > 0).map(unitOf));
+    const looked = [...units].flatMap(chainsOf);
+    const answers = await this.#ask(looked.map(({ subject }) => ({ ask: 'subject', subject })));
+    const held = new Map(looked.map((chain, i) => [chain, new Set(hashesIn(answers[i]!))]));
+    for (const unit of units) this.#compare(() => settle(unit, held));
+  }
+
   async #checkChains(chains: readonly Chain[]): Promise<void> {
-    const questions: Question[] = [];
-    for (const { subject, versions } of chains) {
-      questions.push({ ask: 'subject', subject });
-      for (const { word, hash } of versions) {
-        questions.push({ ask: 'word', word });
-        if (hash !== undefined) questions.push({ ask: 'get', hash });
-      }
+    const subjects = await this.#ask(chains.map(({ subject }) => ({ ask: 'subject', subject })));
+    const looks = chains.map((chain, i) => ({ chain, questions: this.#questionsOn(chain, subjects[i]!) }));
+    const answers = await this.#ask(looks.flatMap(({ questions }) => questions));
+    for (const { chain, questions } of looks) {
+      const told = questions.map(
+        (question) => [Object.values(question).join(' '), question, answers.shift()!] as const,
+      );
+      const actual = Object.fromEntries(told.map(([name, question, answer]) => [name, plain(question, answer)]));
+      const expected = told.map(([name, question, answer]) => [name, this.#expected(chain, question, answer)]);
+      this.#same(actual, Object.fromEntries(expected), historyOf(chain));
     }
-    const answers = await this.#ask(questions);
-    const next = (): Answer => answers.shift()!;
-    const looks = chains.map((chain) => {
-      const subject = hashesIn(next());
-      const words = new Map<Version, readonly string[] | undefined>();
-      const gets = new Map<string, Answer>();
-      for (const version of chain.versions) {
-        words.set(version, hashesIn(next()));
-        if (version.hash !== undefined) gets.set(version.hash, next());
-      }
-      return { chain, subject, words, gets };
-    });
-    await this.#completeGets(looks);
-    for (const look of looks) this.#checkChain(look);
-    await this.#checkHistories(looks);
   }
 
-  /** Gets the versions known only from answers by subject or word. */
-  async #completeGets(looks: readonly Look[]): Promise<void> {
-    const missing = looks.flatMap(({ subject, words, gets }) => {
-      const returned = [...(subject ?? []), ...[...words.values()].flatMap((hashes) => hashes ?? [])];
-      return [...new Set(returned)].filter((hash) => !gets.has(hash)).map((hash) => ({ hash, gets }));
-    });
-    const answers = await this.#ask(missing.map(({ hash }) => ({ ask: 'get', hash })));
-    missing.forEach(({ hash, gets }, i) => {
-      gets.set(hash, answers[i]!);
-    });
+  #questionsOn({ subject, versions, asked }: Chain, listed: Answer): readonly Question[] {
+    const hashes = new Set([...versions.keys(), ...(hashesIn(listed) ?? [])]);
+    const words = asked.map(({ request }) => wordIn(request)).filter((word) => word !== undefined);
+    const last = [...versions.keys()].findLast((hash) => this.#model.find(hash) !== undefined);
+    return [
+      { ask: 'subject', subject },
+      ...[...hashes].map((hash) => ({ ask: 'get', hash }) as const),
+      ...words.map((word) => ({ ask: 'word', word }) as const),
+      ...(last === undefined ? [] : [{ ask: 'history', hash: last } as const]),
+    ];
   }
 
-  #checkChain({ chain, subject, words, gets }: Look): void {
-    const seen = new Map<string, Seen>();
-    for (const [hash, answer] of gets) if ('seen' in answer) seen.set(hash, answer.seen);
-    if (!this.#door.tellsPredecessor) tellPredecessors(seen);
-    const about = `chain ${chain.subject}`;
-    const listed = new Set(subject ?? []);
-    if (subject === undefined || listed.size !== subject.length)
-      this.#problem(`${about} lists ${JSON.stringify(subject)}`);
-    for (const hash of new Set([...seen.keys(), ...listed]))
-      if (!seen.has(hash) || !listed.has(hash))
-        this.#problem(
-          `${about}: ${hash} is ${seen.has(hash) ? '' : 'not '}there by address (${JSON.stringify(gets.get(hash))}) and ${listed.has(hash) ? '' : 'not '}by subject`,
-        );
-    const byWord = new Map<string, Seen[]>();
-    for (const view of seen.values()) byWord.set(view.word, [...(byWord.get(view.word) ?? []), view]);
-    for (const version of chain.versions) {
-      const found = byWord.get(version.word) ?? [];
-      byWord.delete(version.word);
-      this.#checkVersion(version, found, words.get(version));
-    }
-    for (const [word, views] of byWord) this.#problem(`${about} has "${word}", which nobody wrote: ${views[0]?.hash}`);
-    if (chain.versions.some((version) => version.state === 'gone')) chain.broken = true;
-    if (!chain.broken) this.#checkLinks(chain, seen);
-  }
-
-  #checkVersion(version: Version, views: readonly Seen[], words: readonly string[] | undefined): void {
-    const { chain, state, word } = version;
-    const about = `version ${word} of ${chain.subject} in memory ${chain.memory.number} (${state}, asked at ${version.start}, answered at ${version.end})`;
-    const [view] = views;
-    if (views.length > 1) this.#problem(`${about} is there ${views.length} times`);
-    const shouldBe = state === 'there' ? true : state === 'gone' || state === 'never' ? false : view !== undefined;
-    if ((view !== undefined) !== shouldBe) this.#problem(`${about} is ${view === undefined ? 'lost' : 'still there'}`);
-    const inWords = words?.length === (view === undefined ? 0 : 1) && (view === undefined || words[0] === view.hash);
-    if (!inWords) this.#problem(`${about} has hash ${view?.hash} and is found by words as ${JSON.stringify(words)}`);
-    if (view === undefined) {
-      if (state !== 'never') version.state = version.hash === undefined ? 'never' : 'gone';
-      return;
-    }
-    const isSame = view.subject === chain.subject && view.user === chain.user?.name;
-    if (!isSame || (version.hash !== undefined && version.hash !== view.hash))
-      this.#problem(`${about} reads back as ${JSON.stringify(view)}`);
-    if (version.previous !== undefined && view.supersedes !== version.previous && !chain.broken)
-      this.#problem(`${about} took the place of ${view.supersedes}, not ${version.previous}`);
-    if (version.state === 'pending' && chain.user !== undefined) chain.user.proof = undefined;
-    version.state = 'there';
-    version.hash = view.hash;
-    version.previous = view.supersedes;
-  }
-
-  /** One path from the first version to the last, linked in both directions, with correct numbers. */
-  #checkLinks(chain: Chain, seen: ReadonlyMap<string, Seen>): void {
-    const there = chain.versions.filter((version) => version.state === 'there');
-    for (const version of there) {
-      const view = seen.get(version.hash!);
-      if (view === undefined) continue;
-      const before = version.previous === undefined ? undefined : seen.get(version.previous);
-      const after = view.supersededBy === undefined ? undefined : seen.get(view.supersededBy);
-      const isLinked =
-        (version.previous === undefined || before?.supersededBy === view.hash) &&
-        (view.supersededBy === undefined || after?.supersedes === view.hash);
-      const isRoot = version === chain.versions[0];
-      if (!isLinked || isRoot !== (version.previous === undefined))
-        this.#problem(`${version.word} of ${chain.subject} is half linked: ${JSON.stringify([before, view, after])}`);
-      const visits = 'set' in version.visits ? version.visits.set : (before?.visits ?? 0) + version.visits.added;
-      if (view.visits !== visits)
-        this.#problem(`${version.word} of ${chain.subject} counts ${view.visits}, not ${visits}`);
-    }
-    const tips = [...seen.values()].filter((view) => view.supersededBy === undefined);
-    if (seen.size > 0 && tips.length !== 1) this.#problem(`${chain.subject} has ${tips.length} current versions`);
-  }
-
-  async #checkHistories(looks: readonly Look[]): Promise<void> {
-    const whole = looks.filter(({ chain }) => !chain.broken && chain.versions.some(({ state }) => state === 'there'));
-    const asked = whole.map(({ chain }) => chain.versions.findLast((version) => version.state === 'there')!.hash!);
-    const answers = await this.#ask(asked.map((hash) => ({ ask: 'history', hash })));
-    whole.forEach(({ chain }, i) => {
-      const there = chain.versions.filter((version) => version.state === 'there');
-      const path: string[] = [];
-      for (let at = there.find((version) => version.previous === undefined); at !== undefined; ) {
-        path.push(at.hash!);
-        const { hash } = at;
-        at = there.find((version) => version.previous === hash);
-      }
-      const returned = hashesIn(answers[i]!);
-      if (path.length !== there.length || path.join() !== returned?.join())
-        this.#problem(`the history of ${chain.subject} is ${JSON.stringify(answers[i])}, not ${path.join()}`);
-    });
+  /** The model's answer, as far as the door tells it. */
+  #expected({ versions }: Chain, question: Question, answer: Answer): unknown {
+    const model = this.#model;
+    const live = [...versions].filter(([hash]) => model.find(hash) !== undefined);
+    if (question.ask === 'subject') return { hashes: live.map(([hash]) => hash).sort() };
+    if (question.ask === 'word')
+      return { hashes: live.flatMap(([hash, word]) => (word === question.word ? [hash] : [])) };
+    if (question.ask === 'total') return { total: model.live.length };
+    const { ask, hash } = question;
+    if (ask === 'history') return { hashes: model.history({}, hash).versions.map((version) => version.hash) };
+    if (model.find(hash) === undefined) return { code: 'MEM-E001' };
+    const seen = viewOf(model.get({}, hash), {});
+    return { seen: 'seen' in answer ? partOf(seen, answer.seen) : seen };
   }
 
   /** A repeated erasure returns the same proof. */
   async #checkProofs(): Promise<void> {
-    for (const user of this.#memory.users) {
-      if (user.proof === undefined) continue;
+    const context = contextOf(this.#memory.number);
+    for (const { name: userId } of this.#memory.users) {
+      if (!this.#model.isErased(userId)) continue;
+      const request = { method: 'eraseUser', context, input: { userId } } as const;
+      const what = `the second erasure of ${userId}`;
       try {
-        const { count, fingerprint } = await this.#door.eraseUser(this.#memory.number, user.name);
-        if (count !== 0 || fingerprint !== user.proof)
-          this.#problem(`${user.name} was erased (${user.proof}); a second call says ${count} and ${fingerprint}`);
+        const actual = (await this.#door.send(request)) as { count: number; keyFingerprint: string };
+        const expected = this.#model.call('eraseUser', context, { userId });
+        const known = expected.keyFingerprint;
+        this.#same(actual.count, expected.count, what);
+        if (!this.#model.tookFingerprint(expected, actual.keyFingerprint))
+          this.#problem(`${what} says ${actual.keyFingerprint}, not ${known}`);
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        this.#problem(`the second erasure of ${user.name} was refused: ${error.message}`);
+        this.#problem(`${what} was refused: ${error.message}`);
       }
     }
   }
@@ -235,25 +158,39 @@ class MemoryCheck {
     return answers;
   }
 
+  #same(actual: unknown, expected: unknown, what: string): void {
+    this.#compare(() => same(actual, expected, what));
+  }
+
+  #compare(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      if (!(error instanceof Discrepancy)) throw error;
+      this.#problem(error.message);
+    }
+  }
+
   #problem(text: string): void {
     this.#problems.push(`memory ${this.#memory.number}: ${text}`);
   }
 }
 
-interface Look {
-  readonly chain: Chain;
-  readonly subject: readonly string[] | undefined;
-  readonly words: ReadonlyMap<Version, readonly string[] | undefined>;
-  readonly gets: Map<string, Answer>;
-}
-
-function tellPredecessors(seen: Map<string, Seen>): void {
-  for (const { hash, supersededBy } of [...seen.values()]) {
-    const successor = supersededBy === undefined ? undefined : seen.get(supersededBy);
-    if (successor !== undefined) seen.set(successor.hash, { ...successor, supersedes: hash });
-  }
-}
-
 function hashesIn(answer: Answer): readonly string[] | undefined {
   return 'hashes' in answer ? answer.hashes : undefined;
+}
+
+/** The same answer without permitted differences. */
+function plain({ ask }: Question, answer: Answer): Answer {
+  if ('hashes' in answer && ask === 'subject') return { hashes: [...answer.hashes].sort() };
+  return 'code' in answer ? { code: plainCode(answer.code) } : answer;
+}
+
+/** The requests on a chain, in words. */
+function historyOf({ subject, asked, user }: Chain): string {
+  const told = asked.map(
+    ({ request, answer, start, end }) =>
+      `${request.method} ${wordIn(request) ?? ''} (${start} to ${end}: ${answer.kind})`,
+  );
+  return `${subject} of ${user?.name ?? 'nobody'} after ${told.join(', ')}`;
 }

@@ -1,23 +1,6 @@
 // Interface to a store under test: engines in a child process, or the server itself.
-
-/** A belief that the campaign writes. `word` occurs in no other grain, so searches can identify it. */
-export interface Item {
-  readonly subject: string;
-  readonly word: string;
-  readonly visits: number;
-  readonly user: string | undefined;
-}
-
-/** A grain as a reader sees it. */
-export interface Seen {
-  readonly hash: string;
-  readonly subject: string;
-  readonly word: string;
-  readonly visits: number;
-  readonly user: string | undefined;
-  readonly supersededBy: string | undefined;
-  readonly supersedes: string | undefined;
-}
+import type { Output } from '../../src/shards/protocol.ts';
+import type { WriteRequest } from '../model/request.ts';
 
 export type Question =
   | { readonly ask: 'get'; readonly hash: string }
@@ -32,7 +15,8 @@ export type Question =
 /** `code` for an error, otherwise the answer. */
 export type Answer =
   | { readonly code: string }
-  | { readonly seen: Seen }
+  /** Those members that the door tells. */
+  | { readonly seen: Partial<Output<'get'>> }
   | { readonly hashes: readonly string[] }
   | { readonly total: number };
 
@@ -42,37 +26,15 @@ export interface Upkeep {
 
 /** Calls reject with `Refused` for an error of the store, and with `Lost` when it ends before it answers. */
 export interface Door {
-  /** True when `Seen.supersedes` is reported; otherwise it follows from the other versions. */
-  readonly tellsPredecessor: boolean;
   createMemory(memory: number): Promise<void>;
   dropMemory(memory: number): Promise<void>;
-  add(memory: number, item: Item, key: string | undefined): Promise<string>;
-  /** By item: the hash, or the code of a refusal. */
-  addBatch(memory: number, items: readonly Item[]): Promise<readonly ({ hash: string } | { code: string })[]>;
-  /** The new version's hash. */
-  supersede(memory: number, oldHash: string, item: Item, key: string | undefined): Promise<string>;
-  accumulate(memory: number, hash: string, change: Accumulation, key: string | undefined): Promise<Accumulated>;
-  forget(memory: number, target: { readonly subject: string } | { readonly hash: string }): Promise<readonly string[]>;
-  eraseUser(memory: number, user: string): Promise<Erased>;
+  /** The answer, or of its members those that the door tells: addresses, counts, fingerprints. */
+  send(request: WriteRequest): Promise<object>;
   upkeep(memory: number, kind: Upkeep['kind']): Promise<void>;
   look(memory: number, questions: readonly Question[]): Promise<readonly Answer[]>;
   /** Problems found by a full check of the store, in words. */
   verify(): Promise<readonly string[]>;
   audit(memory: number): Promise<{ readonly valid: boolean; readonly checked: number }>;
-}
-
-/** Added to `visits`, and the word that the new version carries. */
-export interface Accumulation {
-  readonly delta: number;
-  readonly word: string;
-}
-export interface Accumulated {
-  readonly oldHash: string;
-  readonly newHash: string;
-}
-export interface Erased {
-  readonly count: number;
-  readonly fingerprint: string;
 }
 
 export class Refused extends Error {

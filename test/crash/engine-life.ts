@@ -4,20 +4,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { EngineError, type ErrorCode } from '../../src/engine/base/errors.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
-import type {
-  AddItem,
-  CallContext,
-  GrainFilter,
-  Input,
-  MemoryMethod,
-  Method,
-  Output,
-} from '../../src/shards/protocol.ts';
+import type { CallContext, GrainFilter, Input, MemoryMethod, Method, Output } from '../../src/shards/protocol.ts';
 import { Router } from '../../src/shards/router.ts';
 import type { RawShardCaller } from '../../src/shards/transport/client.ts';
 import { childFile } from '../support/program.ts';
-import { type Answer, type Door, type Item, type Life, Lost, type Question, Refused, type Seen } from './door.ts';
+import { type Answer, type Door, type Life, Lost, type Question, Refused } from './door.ts';
 import type { ChildCall, ChildOptions, Order, Outcome, Report } from './engine-child.ts';
+import { contextOf, settingsOf } from './knowledge.ts';
 
 const CHILD = childFile(join(import.meta.dirname, 'engine-child.ts'));
 const STDERR_MAX = 20_000;
@@ -147,79 +140,36 @@ function engineDoor(calls: Calls, shards: number, partitions: number): Door {
     settingsOf: (number) => settingsOf(number, partitions),
     placementOf: () => assert.fail('a campaign imports no blobs'),
   });
-  const contextOf = (memory: number, key?: string, body?: unknown): RouterContext => ({
-    memory,
-    actor: 'key:campaign',
-    requestId: 'req_campaign',
-    reason: 'campaign',
-    ...(key === undefined ? {} : { idempotency: { key, bodyHash: JSON.stringify(body) } }),
-  });
-  async function call<M extends MemoryMethod>(
-    method: M,
-    memory: number,
-    input: Input<M>,
-    key?: string,
-  ): Promise<Output<M>> {
+  async function call<M extends MemoryMethod>(method: M, context: RouterContext, input: Input<M>): Promise<Output<M>> {
     try {
-      return await router.call(method, contextOf(memory, key, input), input);
+      return await router.call(method, context, input);
     } catch (error) {
       // Errors after partial execution read as begun (STO-E002); here they count as unanswered calls.
       if (calls.isOver && isBegun(error)) throw calls.reason();
       throw error instanceof EngineError ? new Refused(error.code, error.message) : error;
     }
   }
-  const grainOf = (item: Item): AddItem => {
-    const { subject, word, visits, user } = item;
-    const fields = { subject, relation: 'noted', object: objectOf(word), visits };
-    return {
-      grainType: 'belief',
-      fields: {
-        ...fields,
-        ...(user === undefined ? {} : { user_id: user }),
-        // A partition holds whole sessions: with several, a user's grains are spread over them.
-        ...(partitions === 1 ? {} : { session_id: `session of ${subject}` }),
-      },
-    };
-  };
   return {
-    tellsPredecessor: true,
     createMemory: async (memory) => {
-      await call('attachMemory', memory, { settings: settingsOf(memory, partitions) });
+      await call('attachMemory', contextOf(memory), { settings: settingsOf(memory, partitions) });
     },
     dropMemory: async (memory) => {
-      await call('dropMemory', memory, {});
+      await call('dropMemory', contextOf(memory), {});
     },
-    add: async (memory, item, key) => (await call('add', memory, { ...grainOf(item), sync: false }, key)).hash,
-    addBatch: async (memory, items) => {
-      const { outcomes } = await call('addBatch', memory, { items: items.map(grainOf) });
-      return outcomes.map((outcome) => ('error' in outcome ? { code: outcome.error.code } : { hash: outcome.hash }));
-    },
-    supersede: async (memory, oldHash, item, key) =>
-      (await call('supersede', memory, { oldHash, fields: grainOf(item).fields }, key)).newHash,
-    accumulate: async (memory, hash, { delta, word }, key) => {
-      const input = { target: { hash }, deltas: { visits: delta }, set: { object: objectOf(word) } };
-      const { oldHash, newHash } = await call('accumulate', memory, input, key);
-      return { oldHash, newHash };
-    },
-    forget: async (memory, target) => {
-      const input = 'hash' in target ? { hashes: [target.hash] } : target;
-      return (await call('forget', memory, { ...input, check: false })).hashes;
-    },
-    eraseUser: async (memory, user) => {
-      const { count, keyFingerprint } = await call('eraseUser', memory, { userId: user });
-      return { count, fingerprint: keyFingerprint };
-    },
+    // The union ties the method to its input.
+    send: ({ method, context, input }) => call(method, context, input as never),
     upkeep: async (memory, kind) => {
-      if (kind === 'flush') await call('flush', memory, {});
-      else if (kind === 'compact') await call('compact', memory, {});
-      else if (kind === 'rebuild') await call('rebuildIndexes', memory, {});
-      else await call('rotateKeys', memory, { scope: 'memory' });
+      const context = contextOf(memory);
+      if (kind === 'flush') await call('flush', context, {});
+      else if (kind === 'compact') await call('compact', context, {});
+      else if (kind === 'rebuild') await call('rebuildIndexes', context, {});
+      else await call('rotateKeys', context, { scope: 'memory' });
     },
     look: (memory, questions) =>
       Promise.all(
         questions.map(async (question): Promise<Answer> => {
           try {
-            return await answerTo(question, (method, input) => call(method, memory, input));
+            return await answerTo(question, (method, input) => call(method, contextOf(memory), input));
           } catch (error) {
             if (error instanceof Refused) return { code: error.code };
             throw error;
@@ -230,29 +180,12 @@ function engineDoor(calls: Calls, shards: number, partitions: number): Door {
       const reports = await router.verify();
       return reports.flatMap(({ findings }) => findings.map((finding) => JSON.stringify(finding)));
     },
-    audit: async (memory) => call('verifyAudit', memory, {}),
+    audit: (memory) => call('verifyAudit', contextOf(memory), {}),
   };
 }
 
 function isBegun(error: unknown): error is EngineError {
   return error instanceof EngineError && error.code === 'STO-E002';
-}
-
-function settingsOf(memory: number, partitions: number): Input<'attachMemory'>['settings'] {
-  return {
-    number: memory,
-    id: `m${memory}`,
-    partitions,
-    language: 'en',
-    dedup: 'exact',
-    dedupThreshold: 0.85,
-    createdAtMs: 1_700_000_000_000,
-  };
-}
-
-/** The object of a belief whose own word is `word`. */
-export function objectOf(word: string): string {
-  return `${word} was seen at the harbour`;
 }
 
 const EVERY: GrainFilter = { includeSuperseded: true };
@@ -265,7 +198,7 @@ async function answerTo(
   const hashesOf = ({ hits }: Output<'recall'>): Answer => ({ hashes: hits.map((hit) => hit.grain.hash) });
   switch (question.ask) {
     case 'get':
-      return { seen: seenOf(await call('get', { hash: question.hash })) };
+      return { seen: await call('get', { hash: question.hash }) };
     case 'subject': {
       const filter = { ...EVERY, subject: question.subject };
       return hashesOf(await call('recall', { filter, structural: true, ...LIMITS }));
@@ -279,16 +212,4 @@ async function answerTo(
     case 'total':
       return { total: (await call('statistics', {})).totalGrains };
   }
-}
-
-function seenOf({ hash, fields, userId, supersededBy, supersedes }: Output<'get'>): Seen {
-  return {
-    hash,
-    subject: String(fields['subject']),
-    word: String(fields['object']).split(' ')[0]!,
-    visits: Number(fields['visits']),
-    user: userId,
-    supersededBy,
-    supersedes,
-  };
 }

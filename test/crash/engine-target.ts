@@ -25,11 +25,11 @@ function target(shards: number, partitions: number): Target {
         partitions,
       ),
     arm: armLife,
-    after: async (directory, model) =>
+    after: async (directory, knowledge) =>
       // The proof over several partitions is a fingerprint of all their proofs.
       partitions > 1
         ? []
-        : lostProofs(join(directory, 'keys'), shards, MasterKey.of(Buffer.from(MASTER_KEY, 'hex')), model),
+        : lostProofs(join(directory, 'keys'), shards, MasterKey.of(Buffer.from(MASTER_KEY, 'hex')), knowledge),
   };
 }
 

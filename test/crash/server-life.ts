@@ -1,13 +1,15 @@
 // The whole server as a process, driven over the wire: single adds over gRPC, everything else over HTTP.
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { MemoryServiceClient } from '../../src/server/gen/memory/v1/services.ts';
+import type { Output } from '../../src/shards/protocol.ts';
+import type { RequestOf, WriteRequest } from '../model/request.ts';
 import { eventually } from '../support/eventually.ts';
 import { NotStarted, startServerProcess } from '../support/server-process.ts';
 import type { Ending } from './campaign.ts';
-import { type Answer, type Door, type Item, type Life, Lost, type Question, Refused } from './door.ts';
-import { objectOf } from './engine-life.ts';
+import { type Answer, type Door, type Life, Lost, type Question, Refused } from './door.ts';
 
 const CUT = pathToFileURL(join(import.meta.dirname, 'server-cut.ts')).href;
 /** Concurrent requests of one check. */
@@ -63,43 +65,18 @@ interface Wire {
 type Reply = any;
 
 function serverDoor(wire: Wire): Door {
-  const call = (verb: string, path: string, body?: unknown, key?: string): Promise<Reply> =>
-    overHttp(wire, verb, path, body, key);
+  const call = (verb: string, path: string, body?: unknown): Promise<Reply> => overHttp(wire, verb, path, body);
   const at = (memory: number, path: string): string => `/memories/m${memory}${path}`;
   const exec = async (memory: number, command: string, args: object = {}): Promise<Reply> =>
     (await call('POST', at(memory, '/app/exec'), { command, args })).result;
   return {
-    tellsPredecessor: false,
     createMemory: async (memory) => {
       await call('POST', '/memories', { id: `m${memory}` });
     },
     dropMemory: async (memory) => {
       await call('DELETE', at(memory, '?confirm=true'));
     },
-    add: (memory, item, key) => overGrpc(wire, memory, item, key),
-    addBatch: async (memory, items) => {
-      const grains = items.map((item) => ({ grain_type: 'belief', fields: fieldsOf(item) }));
-      const { added, errors } = await call('POST', at(memory, '/batch-add'), { grains });
-      const outcomes: ({ hash: string } | { code: string })[] = items.map(() => ({ code: 'NONE' }));
-      for (const { index, blob_hash: hash } of added) outcomes[index] = { hash };
-      for (const { index, code } of errors) outcomes[index] = { code };
-      return outcomes;
-    },
-    supersede: async (memory, oldHash, item, key) =>
-      (await call('POST', at(memory, '/supersede'), { blob_hash: oldHash, fields: fieldsOf(item) }, key)).new_hash,
-    accumulate: async (memory, hash, { delta, word }, key) => {
-      const body = { blob_hash: hash, deltas: { visits: delta }, set: { object: objectOf(word) } };
-      const { old_hash: oldHash, new_hash: newHash } = await call('POST', at(memory, '/accumulate'), body, key);
-      return { oldHash, newHash };
-    },
-    forget: async (memory, target) => {
-      const body = 'hash' in target ? { hashes: [target.hash] } : target;
-      return (await call('POST', at(memory, '/forget'), { ...body, reason: 'campaign' })).hashes;
-    },
-    eraseUser: async (memory, user) => {
-      const { count, key_fingerprint: fingerprint } = await call('POST', at(memory, '/forget'), { user_id: user });
-      return { count, fingerprint };
-    },
+    send: (request) => sendTo(wire, request),
     upkeep: async (memory, kind) => {
       if (kind === 'flush') await call('POST', at(memory, '/flush'));
       else if (kind === 'rotate') await exec(memory, 'rotate_keys', { scope: 'memory' });
@@ -161,21 +138,50 @@ async function reasonsOf(wire: Wire): Promise<readonly string[]> {
   return reasons;
 }
 
-function fieldsOf({ subject, word, visits, user }: Item) {
-  const fields = { subject, relation: 'noted', object: objectOf(word), visits };
-  return user === undefined ? fields : { ...fields, user_id: user };
+/** Sends a write. The wire tells less than the engine. */
+async function sendTo(wire: Wire, request: WriteRequest): Promise<object> {
+  const { memory, idempotency } = request.context;
+  const post = (path: string, body: object): Promise<Reply> =>
+    overHttp(wire, 'POST', `/memories/m${memory}${path}`, body, idempotency?.key);
+  switch (request.method) {
+    case 'add':
+      return { hash: await overGrpc(wire, request) };
+    case 'addBatch': {
+      const { items } = request.input;
+      const grains = items.map(({ grainType, fields }) => ({ grain_type: grainType, fields }));
+      const { added, errors } = await post('/batch-add', { grains });
+      const outcomes: object[] = items.map(() => ({ error: { code: 'NONE' } }));
+      for (const { index, blob_hash: hash } of added) outcomes[index] = { hash };
+      for (const { index, code } of errors) outcomes[index] = { error: { code } };
+      return { outcomes };
+    }
+    case 'supersede': {
+      const { oldHash, fields } = request.input;
+      const { new_hash: newHash } = await post('/supersede', { blob_hash: oldHash, fields });
+      return { oldHash, newHash };
+    }
+    case 'accumulate': {
+      const { target, ...change } = request.input;
+      const body = { ...change, blob_hash: 'hash' in target ? target.hash : undefined };
+      const { old_hash: oldHash, new_hash: newHash } = await post('/accumulate', body);
+      return { oldHash, newHash };
+    }
+    case 'forget': {
+      const { hashes, subject } = request.input;
+      const body = { reason: request.context.reason, ...(subject === undefined ? { hashes } : { subject }) };
+      return { hashes: (await post('/forget', body)).hashes };
+    }
+    case 'eraseUser': {
+      const { count, key_fingerprint: keyFingerprint } = await post('/forget', { user_id: request.input.userId });
+      return { count, keyFingerprint };
+    }
+    case 'importBlobs':
+      return assert.fail('a campaign imports no blobs');
+  }
 }
 
-function seenOf({ hash, fields, user_id: user, superseded_by: supersededBy }: Reply) {
-  return {
-    hash,
-    subject: String(fields.subject),
-    word: String(fields.object).split(' ')[0]!,
-    visits: Number(fields.visits),
-    user,
-    supersededBy,
-    supersedes: undefined,
-  };
+function seenOf({ hash, fields, user_id: userId, superseded_by: supersededBy }: Reply): Partial<Output<'get'>> {
+  return { hash, fields, userId, supersededBy };
 }
 
 /** The body of a success; with `any` the body of any answer. */
@@ -220,12 +226,12 @@ async function gone(wire: Wire, error: unknown): Promise<never> {
   throw new Error('a connection broke although the server is alive', { cause: error });
 }
 
-function overGrpc(wire: Wire, memory: number, item: Item, key: string | undefined): Promise<string> {
+function overGrpc(wire: Wire, { context, input }: RequestOf<'add'>): Promise<string> {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${wire.key}`);
-  metadata.set('x-memory-id', `m${memory}`);
-  if (key !== undefined) metadata.set('idempotency-key', key);
-  const request = { grainType: 'belief', fieldsJson: JSON.stringify(fieldsOf(item)) };
+  metadata.set('x-memory-id', `m${context.memory}`);
+  if (context.idempotency !== undefined) metadata.set('idempotency-key', context.idempotency.key);
+  const request = { grainType: input.grainType, fieldsJson: JSON.stringify(input.fields) };
   return new Promise((resolve, reject) => {
     wire.grpc.add(request, metadata, (error: ServiceError | null, reply) => {
       if (error === null) return resolve(reply.hash);

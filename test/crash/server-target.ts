@@ -12,13 +12,13 @@ export const serverTarget: Target = {
   start: (directory, { cut }) => startServer({ directory, shards: SHARDS, ...(cut === undefined ? {} : { cut }) }),
   // The server's threads count their steps from the start.
   arm: () => undefined,
-  after: async (directory, model) => {
+  after: async (directory, knowledge) => {
     const { key } = loadMasterKey({
       files: keyFolderOf(directory),
       value: undefined,
       file: undefined,
       warn: () => undefined,
     });
-    return lostProofs(join(directory, 'keys'), SHARDS, key, model);
+    return lostProofs(join(directory, 'keys'), SHARDS, key, knowledge);
   },
 };

@@ -102,8 +102,8 @@ export class StoredTargets {
           this.#killing = this.#killDatabase(life, chance.between(...DATABASE_KILL_MS));
       },
       // The proof over several partitions is a fingerprint of all their proofs.
-      after: async (directory, model) =>
-        partitions > 1 ? [] : unprovenErasures(await this.#tombstones(directory, shards), model),
+      after: async (directory, knowledge) =>
+        partitions > 1 ? [] : unprovenErasures(await this.#tombstones(directory, shards), knowledge),
     };
   }
 

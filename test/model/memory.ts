@@ -1,5 +1,6 @@
 // One memory as the contract describes it: a list of grains, searched from front to back. Every write throws EngineError
 // where the engine must refuse, before anything has changed.
+import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/engine/base/limits.ts';
@@ -322,6 +323,11 @@ export class ModelMemory {
     if (old === undefined || old.removed || isExpired(old, this.#nowMs()) || !isWithin(context, old))
       throw new EngineError('MEM-E001');
     const { fields, applied } = accumulateFields(old.grain, deltas, set);
+    const before = toApi(old.grain);
+    // The fields come from the product's function. A state has its numbers elsewhere.
+    if (old.grain.type !== 'state')
+      for (const [name, delta] of Object.entries(deltas))
+        assert.equal(Number(fields[name]), Number(before[name] ?? (name === 'confidence' ? 1 : 0)) + delta, name);
     const modelGrain = this.#version(context, old, fields);
     return {
       oldHash: old.hash,
@@ -409,7 +415,7 @@ export class ModelMemory {
     const keys = [...(this.#userKeys.get(userId)?.values() ?? [])];
     const now = Math.floor(this.#nowMs() / 1000);
     if (keys.length === 0) return { userId, count: 0, keyFingerprint: '', timestamp: now };
-    const isRepeat = keys.every(({ live }) => !live);
+    const isRepeat = this.isErased(userId);
     const erased = this.live.filter((modelGrain) => modelGrain.userId === userId);
     this.#redactSuccessors(erased);
     // The links to forgotten grains are under the same key.
@@ -457,6 +463,22 @@ export class ModelMemory {
     const modelGrain = this.#hold(redacted, next.partition);
     modelGrain.verified = next.verified;
     link(next, modelGrain);
+  }
+
+  /** True after an erasure, until something is written for the user. */
+  isErased(userId: string): boolean {
+    const keys = this.#userKeys.get(userId);
+    return keys !== undefined && [...keys.values()].every(({ live }) => !live);
+  }
+
+  /** The fingerprint in the last proof of the user. */
+  fingerprintOf(userId: string): string | undefined {
+    return this.#fingerprints.get(userId);
+  }
+
+  /** The proof of the last erasure is unknown: it was not answered, or raced with writes. */
+  lostFingerprint(userId: string): void {
+    this.#fingerprints.delete(userId);
   }
 
   /** Accepts the fingerprint of a proof; false when it cannot belong to the destroyed keys. */
@@ -587,7 +609,8 @@ function link(old: ModelGrain, next: ModelGrain): void {
   next.supersedes = old;
 }
 
-function tipOf(modelGrain: ModelGrain): ModelGrain {
+/** The newest version of its chain. */
+export function tipOf(modelGrain: ModelGrain): ModelGrain {
   let at = modelGrain;
   while (at.supersededBy !== undefined) at = at.supersededBy;
   return at;
