@@ -1,43 +1,35 @@
 // A grain in the model: the codec's result for a request; the codec has its own tests.
-import { hash as digest } from 'node:crypto';
-import type { GrainView } from '../../src/engine/calls/grain.ts';
+import type { GrainFilter, GrainView } from '../../src/engine/calls/grain.ts';
 import { addressOf } from '../../src/engine/grain/address.ts';
 import { fromApi } from '../../src/engine/grain/api/input.ts';
 import type { JsonObject } from '../../src/engine/grain/api/json-value.ts';
 import { toApi } from '../../src/engine/grain/api/output.ts';
-import { searchText, sessionOf, type Triple, triple } from '../../src/engine/grain/api/text.ts';
+import { searchText, sessionOf, triple, tripleForm } from '../../src/engine/grain/api/text.ts';
 import { decodeGrain, encodeGrain } from '../../src/engine/grain/codec/blob.ts';
 import { sensitivityOf } from '../../src/engine/grain/codec/header.ts';
 import { identityBytes } from '../../src/engine/grain/codec/identity.ts';
 import { GrainError, toEngineError } from '../../src/engine/grain/error.ts';
 import type { Grain } from '../../src/engine/grain/grain.ts';
-import type { AnalyzedText } from '../../src/engine/index/parts/part.ts';
+import { type Facet, fieldKey } from '../../src/engine/index/parts/part.ts';
 import { analyzer } from '../../src/engine/index/text/analyze.ts';
+import { turnOf } from '../../src/engine/store/turn.ts';
+import { type ListedGrain, valuesOf } from './lists.ts';
 
 export const ANALYZER = analyzer('en');
 
-export interface Prepared {
+export interface Prepared extends Omit<ListedGrain, 'place'> {
   readonly hash: string;
   readonly blob: Buffer;
   readonly grain: Grain;
-  readonly createdAtMs: number;
-  readonly namespace: string;
-  readonly userId: string | undefined;
-  readonly session: string | undefined;
-  readonly tags: readonly string[];
-  readonly triple: Triple;
   /** Equal for grains that state the same; undefined when it is never a duplicate. */
   readonly identity: string | undefined;
-  readonly terms: AnalyzedText;
   readonly warnings: readonly string[];
   readonly verification: string;
 }
 
 /** A grain in a memory. Removed ones stay, because chains contain them. */
-export interface ModelGrain extends Prepared {
+export interface ModelGrain extends Prepared, ListedGrain {
   readonly partition: number;
-  /** Order of writing within the memory. */
-  readonly place: number;
   removed: boolean;
   /** Erased with the key of its user: its hash cannot be known any more. */
   erased: boolean;
@@ -89,38 +81,71 @@ function describe(blob: Buffer, warnings: readonly string[], verification: strin
   const grain = decodeGrain(blob);
   const { fields } = grain;
   const identity = identityBytes(blob);
-  const userId = fields['user_id'];
-  const tags = fields['structural_tags'];
+  const { subject, relation, object } = triple(grain);
+  const shown = toApi(grain);
+  const isAction = grain.type === 'action';
+  const [user] = textsOf(fields['user_id']);
   return {
     hash: addressOf(blob),
     blob,
     grain,
     createdAtMs: Number(fields['created_at']),
+    type: grain.type,
     namespace: String(fields['namespace']),
-    userId: typeof userId === 'string' ? userId : undefined,
+    user,
     session: sessionOf(grain),
-    tags: Array.isArray(tags) ? tags.map(String) : [],
-    triple: triple(grain),
-    identity: identity === undefined ? undefined : digest('sha256', identity, 'hex'),
+    tags: textsOf(fields['structural_tags']),
+    subject,
+    relation,
+    object,
+    source: textsOf(fields['derived_from'])[0],
+    fields: [...entriesOf(shown, LISTED), ...(isAction ? SUCCEEDED : [])],
+    calls: isAction ? entriesOf(shown, ['tool_call_id']) : [],
+    numbers: numbersOf(grain, shown),
+    turn: turnOf(grain),
+    identity: identity === undefined ? undefined : Buffer.from(identity).toString('hex'),
     terms: ANALYZER.analyze(searchText(grain)),
     warnings,
     verification,
   };
+}
+/** The fields whose values are listed, of the types that the requests have. */
+const LISTED = ['source_type', 'role', 'tool_name', 'observer_id', 'observer_type', 'goal_state'];
+
+/** Derived of an action: the requests have no other. */
+const SUCCEEDED = [fieldKey('action_phase', 'complete'), fieldKey('is_error', 'false')];
+
+function entriesOf(shown: JsonObject, names: readonly string[]): string[] {
+  return names.flatMap((name) => textsOf(shown[name]).map((value) => fieldKey(name, value)));
+}
+
+const PRIORITIES = ['critical', 'high', 'medium', 'low'];
+
+function numbersOf({ type, fields }: Grain, shown: JsonObject): ListedGrain['numbers'] {
+  const numbers: Record<string, unknown> = {
+    confidence: fields['confidence'],
+    importance: fields['importance'],
+    validFromMs: fields['valid_from'],
+    expiresAtMs: Number(fields['expires_at']) * 1000,
+    priority: type === 'goal' ? PRIORITIES.indexOf(String(shown['priority'])) + 1 : undefined,
+    outcome: type === 'action' ? 0 : undefined,
+  };
+  return Object.fromEntries(
+    Object.entries(numbers).filter(([, value]) => typeof value === 'number' && !Number.isNaN(value)),
+  );
+}
+
+/** A text, or those of a list. */
+function textsOf(value: unknown): string[] {
+  return [value].flat().filter((text) => typeof text === 'string');
 }
 
 export function isCurrent(modelGrain: ModelGrain): boolean {
   return !modelGrain.removed && modelGrain.supersededBy === undefined;
 }
 
-export function isExpired(modelGrain: Prepared, nowMs: number): boolean {
-  const expires = numberOf(modelGrain, 'expires_at');
-  return expires !== undefined && expires * 1000 <= nowMs;
-}
-
-/** A number of the grain, in the units of a filter. */
-export function numberOf(modelGrain: Prepared, field: 'confidence' | 'importance' | 'valid_from' | 'expires_at') {
-  const value = modelGrain.grain.fields[field];
-  return typeof value === 'number' ? value : undefined;
+export function isExpired({ numbers: { expiresAtMs } }: Prepared, nowMs: number): boolean {
+  return expiresAtMs !== undefined && expiresAtMs <= nowMs;
 }
 
 /** The binding of a caller. */
@@ -132,8 +157,42 @@ export interface Bound {
 export function isWithin({ namespace, userId }: Bound, modelGrain: Prepared): boolean {
   return (
     (namespace === undefined || modelGrain.namespace === namespace) &&
-    (userId === undefined || modelGrain.userId === userId)
+    (userId === undefined || modelGrain.user === userId)
   );
+}
+
+/** True when the grain passes a filter. */
+export function passes(filter: GrainFilter, bound: Bound, modelGrain: ModelGrain, nowMs: number): boolean {
+  const { validFromMs, importance, confidence = 1 } = modelGrain.numbers;
+  const inWindow = (value: number | undefined, low: number | undefined, high: number | undefined): boolean =>
+    (low === undefined && high === undefined) ||
+    (value !== undefined && (low === undefined || value >= low) && (high === undefined || value <= high));
+  return (
+    !modelGrain.removed &&
+    isWithin(bound, modelGrain) &&
+    (filter.includeSuperseded === true || modelGrain.supersededBy === undefined) &&
+    !isExpired(modelGrain, nowMs) &&
+    (filter.grainTypes === undefined || filter.grainTypes.includes(modelGrain.type)) &&
+    has(modelGrain, 'namespace', filter.namespace) &&
+    has(modelGrain, 'user', filter.userId) &&
+    (has(modelGrain, 'session', filter.sessionId) || has(modelGrain, 'namespace', filter.sessionId)) &&
+    has(modelGrain, 'subject', filter.subject) &&
+    has(modelGrain, 'relation', filter.relation) &&
+    has(modelGrain, 'object', filter.object) &&
+    (has(modelGrain, 'subject', filter.entity) || has(modelGrain, 'object', filter.entity)) &&
+    (filter.tags ?? []).every((tag) => has(modelGrain, 'tag', tag)) &&
+    !(filter.excludeTags ?? []).some((tag) => has(modelGrain, 'tag', tag)) &&
+    inWindow(modelGrain.createdAtMs, filter.createdFromMs, filter.createdToMs) &&
+    inWindow(validFromMs, filter.validFromMs, filter.validToMs) &&
+    (filter.confidenceMin === undefined || confidence >= filter.confidenceMin) &&
+    (filter.importanceMin === undefined || (importance !== undefined && importance >= filter.importanceMin))
+  );
+}
+
+/** True when the grain has the wanted value, or none is wanted. */
+export function has(modelGrain: ModelGrain, facet: Facet, wanted: string | undefined): boolean {
+  const isSide = facet === 'subject' || facet === 'relation' || facet === 'object';
+  return wanted === undefined || valuesOf(modelGrain, facet).includes(isSide ? tripleForm(wanted) : wanted);
 }
 
 export function shownFields(modelGrain: ModelGrain, caller: Bound): JsonObject {
@@ -182,7 +241,7 @@ export function viewOf(modelGrain: ModelGrain, caller: Bound): GrainView {
     createdAt: Math.floor(modelGrain.createdAtMs / 1000),
     createdAtMs: modelGrain.createdAtMs,
     namespace: modelGrain.namespace,
-    ...(modelGrain.userId === undefined ? {} : { userId: modelGrain.userId }),
+    ...(modelGrain.user === undefined ? {} : { userId: modelGrain.user }),
     ...(successor === undefined ? {} : { supersededBy: successor }),
     ...(successor === undefined && modelGrain.supersededBy !== undefined ? { isSuperseded: true } : {}),
     ...(predecessor === undefined ? {} : { supersedes: predecessor }),

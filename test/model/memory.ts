@@ -4,12 +4,11 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/engine/base/limits.ts';
-import type { AddOutcome, ManifestEntry, VersionView } from '../../src/engine/calls/grain.ts';
+import type { AddOutcome, GrainFilter, ManifestEntry, VersionView } from '../../src/engine/calls/grain.ts';
 import type { MemorySettings } from '../../src/engine/calls/memory.ts';
 import { mayInvalidate } from '../../src/engine/grain/api/invalidation.ts';
 import { accumulateFields, supersedeFields } from '../../src/engine/grain/api/merge.ts';
 import { toApi } from '../../src/engine/grain/api/output.ts';
-import { tripleForm } from '../../src/engine/grain/api/text.ts';
 import { GRAIN_TYPE_NAMES } from '../../src/engine/grain/grain.ts';
 import { similarity } from '../../src/engine/write/similarity.ts';
 import { placementOf } from '../../src/server/placement-of.ts';
@@ -18,11 +17,14 @@ import { type Placed, partitionFor } from '../../src/shards/gather/placement.ts'
 import type { ErasureProof, Input, JsonObject, JsonValue, Output } from '../../src/shards/protocol.ts';
 import {
   type Bound,
+  has,
+  inOrder,
   isCurrent,
   isExpired,
   isWithin,
   type ModelGrain,
   type Prepared,
+  passes,
   prepare,
   prepareBlob,
   reencoded,
@@ -71,6 +73,7 @@ interface Writes {
 
 export class ModelMemory {
   readonly settings: MemorySettings;
+  readonly nowMs: () => number;
   /** In the order of writing, removed ones included. */
   readonly grains: ModelGrain[] = [];
   auditEntries = 0;
@@ -81,12 +84,11 @@ export class ModelMemory {
   /** Fingerprints returned in proofs, by user. */
   readonly #fingerprints = new Map<string, string>();
   readonly #replies = new Map<string, Reply>();
-  readonly #nowMs: () => number;
   readonly #byHash = new Map<string, ModelGrain[]>();
 
   constructor(settings: MemorySettings, nowMs: () => number) {
     this.settings = settings;
-    this.#nowMs = nowMs;
+    this.nowMs = nowMs;
     this.auditEntries = settings.partitions;
   }
 
@@ -130,9 +132,14 @@ export class ModelMemory {
     return alike.sort((a, b) => a.partition - b.partition);
   }
 
+  /** The grains that a filter finds, in the order of writing. */
+  passing(filter: GrainFilter, bound: Bound = {}): ModelGrain[] {
+    return this.grains.filter((modelGrain) => passes(filter, bound, modelGrain, this.nowMs()));
+  }
+
   get(context: Bound, hash: string): ModelGrain {
     const modelGrain = this.find(hash, context);
-    if (modelGrain === undefined || isExpired(modelGrain, this.#nowMs())) throw new EngineError('MEM-E001');
+    if (modelGrain === undefined || isExpired(modelGrain, this.nowMs())) throw new EngineError('MEM-E001');
     return modelGrain;
   }
 
@@ -154,7 +161,7 @@ export class ModelMemory {
     if (idempotency === undefined) return run();
     const key = `${context.actor}\n${idempotency.key}`;
     const stored = this.#replies.get(key);
-    if (stored !== undefined && stored.atMs + IDEMPOTENCY_KEEP_MS >= this.#nowMs()) {
+    if (stored !== undefined && stored.atMs + IDEMPOTENCY_KEEP_MS >= this.nowMs()) {
       if (stored.bodyHash !== idempotency.bodyHash) throw new EngineError('VAL-E005');
       // Stored by the same method.
       if (!stored.isGone && this.#isStillTrue(method, context, stored.output)) return stored.output as T;
@@ -167,7 +174,7 @@ export class ModelMemory {
     const userId = method === 'accumulate' ? (output as Output<'accumulate'>).fields['user_id'] : undefined;
     this.#replies.set(key, {
       bodyHash: idempotency.bodyHash,
-      atMs: this.#nowMs(),
+      atMs: this.nowMs(),
       output,
       userId: typeof userId === 'string' ? userId : undefined,
       isGone: false,
@@ -179,11 +186,11 @@ export class ModelMemory {
   #isStillTrue(method: string, context: Bound, output: unknown): boolean {
     if (method !== 'accumulate') return true;
     const modelGrain = this.find((output as Output<'accumulate'>).newHash, context);
-    return modelGrain !== undefined && !isExpired(modelGrain, this.#nowMs());
+    return modelGrain !== undefined && !isExpired(modelGrain, this.nowMs());
   }
 
   add(context: RouterContext, input: Placed): Output<'add'> {
-    const prepared = prepare(input.grainType, bindFields(context, input.fields), this.#nowMs());
+    const prepared = prepare(input.grainType, bindFields(context, input.fields), this.nowMs());
     const partition = partitionFor(input, this.settings.partitions, context);
     return this.#add(context, prepared, partition);
   }
@@ -216,40 +223,27 @@ export class ModelMemory {
       ?.findLast((modelGrain) => !modelGrain.removed && modelGrain.partition === partition);
     if (same !== undefined || this.settings.dedup === 'none') return same;
     const { identity } = prepared;
-    const isSame = (modelGrain: ModelGrain) =>
-      modelGrain.partition === partition &&
-      isCurrent(modelGrain) &&
-      !isExpired(modelGrain, this.#nowMs()) &&
-      modelGrain.identity === identity;
-    const identical = identity === undefined ? undefined : this.grains.findLast(isSame);
+    const isSame = (modelGrain: ModelGrain) => modelGrain.partition === partition && modelGrain.identity === identity;
+    const identical = identity === undefined ? undefined : this.passing({}).findLast(isSame);
     if (identical !== undefined || this.settings.dedup !== 'fuzzy') return identical;
-    const { object = '' } = prepared.triple;
+    const { object = '' } = prepared;
     return this.#rivals(prepared, partition).find(
-      (modelGrain) => similarity(modelGrain.triple.object ?? '', object) >= this.settings.dedupThreshold,
+      (modelGrain) => similarity(modelGrain.object ?? '', object) >= this.settings.dedupThreshold,
     );
   }
 
   /** The belief that an upsert supersedes. */
   #replaced(prepared: Prepared, partition: number): ModelGrain | undefined {
-    return this.#rivals(prepared, partition).find(({ triple }) => triple.object !== prepared.triple.object);
+    return this.#rivals(prepared, partition).find(({ object }) => object !== prepared.object);
   }
 
   /** Current beliefs of the same subject, relation, namespace and user, newest first. */
   #rivals(prepared: Prepared, partition: number): ModelGrain[] {
-    const { subject, relation } = prepared.triple;
-    if (prepared.grain.type !== 'belief') return [];
-    return this.grains
-      .filter(
-        (modelGrain) =>
-          modelGrain.partition === partition &&
-          isCurrent(modelGrain) &&
-          !isExpired(modelGrain, this.#nowMs()) &&
-          modelGrain.grain.type === 'belief' &&
-          modelGrain.triple.subject === subject &&
-          modelGrain.triple.relation === relation &&
-          modelGrain.namespace === prepared.namespace &&
-          modelGrain.userId === prepared.userId,
-      )
+    const { type, namespace, user, subject, relation } = prepared;
+    if (type !== 'belief') return [];
+    const filter = { grainTypes: ['belief'], namespace, subject, relation };
+    return this.passing(filter)
+      .filter((modelGrain) => modelGrain.partition === partition && modelGrain.user === user)
       .reverse();
   }
 
@@ -270,8 +264,8 @@ export class ModelMemory {
     const alike = this.#byHash.get(modelGrain.hash);
     if (alike === undefined) this.#byHash.set(modelGrain.hash, [modelGrain]);
     else alike.push(modelGrain);
-    if (modelGrain.userId !== undefined) {
-      const key = this.#keyOf(modelGrain.userId, partition);
+    if (modelGrain.user !== undefined) {
+      const key = this.#keyOf(modelGrain.user, partition);
       key.live = true;
     }
     return modelGrain;
@@ -295,7 +289,7 @@ export class ModelMemory {
     const refusal = mayInvalidate(modelGrain.grain, {
       actor: context.actor,
       act,
-      nowMs: this.#nowMs(),
+      nowMs: this.nowMs(),
       ...(context.reason === undefined ? {} : { reason: context.reason }),
     });
     if (refusal === undefined) return;
@@ -318,9 +312,9 @@ export class ModelMemory {
   }
 
   accumulate(context: RouterContext, { target, deltas, set }: Input<'accumulate'>): Output<'accumulate'> {
-    const named = 'hash' in target ? this.find(target.hash) : this.newestOf(context, target)[0];
+    const named = 'hash' in target ? this.find(target.hash) : this.passing(target, context).sort(inOrder('desc'))[0];
     const old = named === undefined ? undefined : tipOf(named);
-    if (old === undefined || old.removed || isExpired(old, this.#nowMs()) || !isWithin(context, old))
+    if (old === undefined || old.removed || isExpired(old, this.nowMs()) || !isWithin(context, old))
       throw new EngineError('MEM-E001');
     const { fields, applied } = accumulateFields(old.grain, deltas, set);
     const before = toApi(old.grain);
@@ -337,31 +331,11 @@ export class ModelMemory {
     };
   }
 
-  /** Current grains of a subject and relation that the caller sees, newest first, ties by address. */
-  newestOf(
-    context: Bound,
-    target: { namespace?: string | undefined; subject: string; relation: string },
-  ): ModelGrain[] {
-    const subject = tripleForm(target.subject);
-    const relation = tripleForm(target.relation);
-    return this.grains
-      .filter(
-        (modelGrain) =>
-          isCurrent(modelGrain) &&
-          !isExpired(modelGrain, this.#nowMs()) &&
-          isWithin(context, modelGrain) &&
-          modelGrain.triple.subject === subject &&
-          modelGrain.triple.relation === relation &&
-          (target.namespace === undefined || modelGrain.namespace === target.namespace),
-      )
-      .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.hash < b.hash ? -1 : 1));
-  }
-
   #version(context: RouterContext, old: ModelGrain, fields: JsonObject): ModelGrain {
     this.#checkInvalidation(context, old, 'supersede');
     const next: JsonObject = { ...bindFields(context, fields), derived_from: [...sourcesOf(fields), old.hash] };
     if (context.reason !== undefined && context.reason !== '') next['supersession_justification'] = context.reason;
-    const prepared = prepare(old.grain.type, next, this.#nowMs());
+    const prepared = prepare(old.type, next, this.nowMs());
     if (this.find(prepared.hash) !== undefined) throw new EngineError('MEM-E002');
     const modelGrain = this.#hold(prepared, old.partition);
     link(old, modelGrain);
@@ -374,16 +348,15 @@ export class ModelMemory {
     const targets = new Set<ModelGrain>();
     const notFound: string[] = [];
     const wants = (modelGrain: ModelGrain): boolean =>
-      isWithin(context, modelGrain) && (input.userId === undefined || modelGrain.userId === input.userId);
+      isWithin(context, modelGrain) && (input.userId === undefined || modelGrain.user === input.userId);
     for (const hash of new Set(input.hashes ?? [])) {
       const wanted = this.#alike(hash).filter(wants);
       for (const modelGrain of wanted) targets.add(modelGrain);
       if (wanted.length === 0) notFound.push(hash);
     }
     if (input.subject !== undefined) {
-      const subject = tripleForm(input.subject);
       for (const modelGrain of this.live)
-        if (modelGrain.triple.subject === subject && wants(modelGrain)) targets.add(modelGrain);
+        if (has(modelGrain, 'subject', input.subject) && wants(modelGrain)) targets.add(modelGrain);
     }
     const refusing = new Set<number>();
     let refusal: unknown;
@@ -413,14 +386,14 @@ export class ModelMemory {
 
   eraseUser(_context: RouterContext, { userId }: Input<'eraseUser'>): ExpectedProof {
     const keys = [...(this.#userKeys.get(userId)?.values() ?? [])];
-    const now = Math.floor(this.#nowMs() / 1000);
+    const now = Math.floor(this.nowMs() / 1000);
     if (keys.length === 0) return { userId, count: 0, keyFingerprint: '', timestamp: now };
     const isRepeat = this.isErased(userId);
-    const erased = this.live.filter((modelGrain) => modelGrain.userId === userId);
+    const erased = this.live.filter((modelGrain) => modelGrain.user === userId);
     this.#redactSuccessors(erased);
     // The links to forgotten grains are under the same key.
     for (const modelGrain of this.grains)
-      if (modelGrain.userId === userId && modelGrain.removed) modelGrain.unlinked = true;
+      if (modelGrain.user === userId && modelGrain.removed) modelGrain.unlinked = true;
     for (const modelGrain of erased) Object.assign(modelGrain, { removed: true, erased: true });
     for (const [key, reply] of this.#replies) {
       if (reply.userId !== userId) continue;
@@ -497,9 +470,9 @@ export class ModelMemory {
         const prepared = prepareBlob(blob);
         const isForeign =
           (context.namespace !== undefined && prepared.namespace !== context.namespace) ||
-          (context.userId !== undefined && prepared.userId !== context.userId);
+          (context.userId !== undefined && prepared.user !== context.userId);
         if (isForeign) throw new EngineError('AUT-E001');
-        return { ...this.#add(context, prepared, partitions[index]!), grainType: prepared.grain.type };
+        return { ...this.#add(context, prepared, partitions[index]!), grainType: prepared.type };
       }),
     );
     const stored = new Set(accepted);
@@ -576,7 +549,7 @@ export class ModelMemory {
     for (let at = named.supersedes; at !== undefined; at = at.supersedes) chain.unshift(at);
     for (let at = named.supersededBy; at !== undefined; at = at.supersededBy) chain.push(at);
     const versions = chain.flatMap((modelGrain, i): VersionView[] => {
-      if (modelGrain.removed || isExpired(modelGrain, this.#nowMs()) || !isWithin(context, modelGrain)) return [];
+      if (modelGrain.removed || isExpired(modelGrain, this.nowMs()) || !isWithin(context, modelGrain)) return [];
       const relation = i === 0 ? 'original' : i === chain.length - 1 ? 'supersedes' : 'superseded';
       const { hash: address, grain, createdAtMs } = modelGrain;
       const createdAt = Math.floor(createdAtMs / 1000);
@@ -588,7 +561,7 @@ export class ModelMemory {
   statistics(): Omit<Output<'statistics'>, 'diskSpaceBytes' | 'purgePending' | 'indexLag'> {
     const { live } = this;
     const typeCounts = Object.fromEntries(
-      GRAIN_TYPE_NAMES.map((type) => [type, live.filter((modelGrain) => modelGrain.grain.type === type).length]),
+      GRAIN_TYPE_NAMES.map((type) => [type, live.filter((modelGrain) => modelGrain.type === type).length]),
     );
     return {
       totalGrains: live.length,
@@ -598,7 +571,7 @@ export class ModelMemory {
       supersededGrains: live.filter(({ supersededBy }) => supersededBy !== undefined).length,
       auditEntries: this.auditEntries,
       pendingWrites: 0,
-      triples: live.filter((modelGrain) => modelGrain.triple.relation !== undefined).length,
+      triples: live.filter(({ relation }) => relation !== undefined).length,
       vectors: 0,
     };
   }

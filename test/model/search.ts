@@ -1,10 +1,13 @@
 // Reads of the model: they visit every grain and compute every score.
-import type { GrainFilter } from '../../src/engine/calls/grain.ts';
 import type { RecallQuery } from '../../src/engine/calls/recall.ts';
-import { tripleForm } from '../../src/engine/grain/api/text.ts';
 import { asksForTime } from '../../src/engine/index/context/question-cues.ts';
 import { ROLES } from '../../src/engine/index/context/turn.ts';
-import { countedLength, inverseDocumentFrequency, LengthNorms, termScore } from '../../src/engine/index/text/bm25.ts';
+import {
+  countedLength,
+  inverseDocumentFrequency,
+  LengthNorms,
+  termScore,
+} from '../../src/engine/index/text/bm25.ts';
 import {
   type FieldCondition,
   parseQuery,
@@ -17,63 +20,10 @@ import {
 import { unscoredTerms } from '../../src/engine/index/text/question-words.ts';
 import { COVERAGE_FULL } from '../../src/engine/recall/legs/evidence.ts';
 import { KNOWN_MIN } from '../../src/engine/recall/legs/relevance.ts';
-import { turnOf } from '../../src/engine/store/turn.ts';
 import type { Output } from '../../src/shards/protocol.ts';
-import {
-  ANALYZER,
-  type Bound,
-  inOrder,
-  isExpired,
-  isWithin,
-  type ModelGrain,
-  numberOf,
-  type Prepared,
-  viewOf,
-} from './grain.ts';
+import { positionsOf, turnsOf } from './lists.ts';
+import { ANALYZER, type Bound, has, inOrder, type ModelGrain, viewOf } from './grain.ts';
 import type { ModelMemory } from './memory.ts';
-
-export interface Clocked {
-  readonly nowMs: number;
-}
-
-/** True when the grain passes a filter. */
-export function passes(filter: GrainFilter, bound: Bound, modelGrain: ModelGrain, { nowMs }: Clocked): boolean {
-  const { triple } = modelGrain;
-  const is = (wanted: string | undefined, value: string | undefined): boolean =>
-    wanted === undefined || value === tripleForm(wanted);
-  const validFrom = numberOf(modelGrain, 'valid_from');
-  const importance = numberOf(modelGrain, 'importance');
-  const inWindow = (value: number | undefined, low: number | undefined, high: number | undefined): boolean =>
-    (low === undefined && high === undefined) ||
-    (value !== undefined && (low === undefined || value >= low) && (high === undefined || value <= high));
-  return (
-    !modelGrain.removed &&
-    isWithin(bound, modelGrain) &&
-    (filter.includeSuperseded === true || modelGrain.supersededBy === undefined) &&
-    !isExpired(modelGrain, nowMs) &&
-    (filter.grainTypes === undefined || filter.grainTypes.includes(modelGrain.grain.type)) &&
-    (filter.namespace === undefined || modelGrain.namespace === filter.namespace) &&
-    (filter.userId === undefined || modelGrain.userId === filter.userId) &&
-    (filter.sessionId === undefined ||
-      modelGrain.session === filter.sessionId ||
-      modelGrain.namespace === filter.sessionId) &&
-    is(filter.subject, triple.subject) &&
-    is(filter.relation, triple.relation) &&
-    is(filter.object, triple.object) &&
-    (filter.entity === undefined || is(filter.entity, triple.subject) || is(filter.entity, triple.object)) &&
-    (filter.tags ?? []).every((tag) => modelGrain.tags.includes(tag)) &&
-    !(filter.excludeTags ?? []).some((tag) => modelGrain.tags.includes(tag)) &&
-    inWindow(modelGrain.createdAtMs, filter.createdFromMs, filter.createdToMs) &&
-    inWindow(validFrom, filter.validFromMs, filter.validToMs) &&
-    (filter.confidenceMin === undefined || (numberOf(modelGrain, 'confidence') ?? 1) >= filter.confidenceMin) &&
-    (filter.importanceMin === undefined || (importance !== undefined && importance >= filter.importanceMin))
-  );
-}
-
-/** All grains of a list, in its order. */
-export function listed(memory: ModelMemory, bound: Bound, filter: GrainFilter, order: 'asc' | 'desc', now: Clocked) {
-  return memory.grains.filter((modelGrain) => passes(filter, bound, modelGrain, now)).sort(inOrder(order));
-}
 
 const RRF_K = 60;
 
@@ -93,17 +43,15 @@ interface TextScores {
     | undefined;
 }
 
-export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, now: Clocked): Output<'recall'> {
+export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery): Output<'recall'> {
   const unless =
     query.wordsOnly === true || query.query === undefined ? undefined : unscoredTerms(query.query, ANALYZER);
   const parse = query.operators === true ? parseQuery : parseQuestion;
   const text = query.query === undefined ? undefined : parse(query.query, ANALYZER, unless);
   const fields = namedFields(text?.fields);
   const isMeant = (modelGrain: ModelGrain): boolean =>
-    fields.every((field) => isIn(modelGrain, field) !== field.negated);
-  const passing = memory.grains.filter(
-    (modelGrain) => passes(query.filter, bound, modelGrain, now) && isMeant(modelGrain),
-  );
+    fields.every(({ facet, value, negated }) => has(modelGrain, facet, value) !== negated);
+  const passing = memory.passing(query.filter, bound).filter(isMeant);
 
   const scored = new Map<ModelGrain, Scored>();
   const found = (modelGrain: ModelGrain): Scored => {
@@ -112,7 +60,7 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
     return one;
   };
   // Frequencies of words in other namespaces or in expired grains must not affect the caller.
-  const seen = memory.live.filter((modelGrain) => isWithin(bound, modelGrain) && !isExpired(modelGrain, now.nowMs));
+  const seen = memory.passing({ includeSuperseded: true }, bound);
   const words = text === undefined ? undefined : new Words(seen, text);
   if (text !== undefined && words !== undefined) {
     const mayMatch = (modelGrain: ModelGrain): boolean =>
@@ -124,7 +72,7 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
     };
     for (const modelGrain of passing) if (mayMatch(modelGrain) && words.bm25(modelGrain) > 0) take(modelGrain);
     const versions = query.filter.includeSuperseded === true ? { includeSuperseded: true } : {};
-    const visible = memory.grains.filter((modelGrain) => passes(versions, bound, modelGrain, now));
+    const visible = memory.passing(versions, bound);
     const matched = [...scored.keys()];
     for (const modelGrain of matched)
       for (const near of Object.values(around(modelGrain, visible)))
@@ -132,8 +80,7 @@ export function recalled(memory: ModelMemory, bound: Bound, query: RecallQuery, 
     for (const { modelGrain, text: scores } of scored.values()) {
       if (scores === undefined || !isTurn(modelGrain)) continue;
       const { before, after } = around(modelGrain, visible);
-      const answers =
-        before !== undefined && turnOf(before.grain)?.asks === true && hasOtherSpeaker(before, modelGrain);
+      const answers = before?.turn?.asks === true && hasOtherSpeaker(before, modelGrain);
       scores.turn = { before, after, answers };
     }
   }
@@ -211,42 +158,37 @@ class Words {
   }
 }
 
-function occurrences({ terms: { terms } }: ModelGrain, term: string): number {
-  return terms.filter((other) => other === term).length;
+function occurrences(modelGrain: ModelGrain, term: string): number {
+  return positionsOf(modelGrain, term).length;
 }
 
-function pairOccurrences({ terms: { terms, positions } }: ModelGrain, { first, second, distance }: QueryPair): number {
-  return positions.filter(
-    (position, i) =>
-      terms[i] === first && positions.some((other, j) => terms[j] === second && other === position + distance),
-  ).length;
+function pairOccurrences(modelGrain: ModelGrain, { first, second, distance }: QueryPair): number {
+  const seconds = positionsOf(modelGrain, second);
+  return positionsOf(modelGrain, first).filter((position) => seconds.includes(position + distance)).length;
 }
 
 /** The turns before and after an event in its session. */
 function around(
   modelGrain: ModelGrain,
   visible: readonly ModelGrain[],
-): { before: ModelGrain | undefined; after: ModelGrain | undefined } {
-  if (modelGrain.grain.type !== 'event' || modelGrain.session === undefined)
-    return { before: undefined, after: undefined };
-  const turns = visible
-    .filter(
-      ({ grain, session, partition }) =>
-        grain.type === 'event' && session === modelGrain.session && partition === modelGrain.partition,
-    )
-    .sort((a, b) => a.createdAtMs - b.createdAtMs || a.place - b.place);
+): { before?: ModelGrain | undefined; after?: ModelGrain | undefined } {
+  const { turn, session, partition } = modelGrain;
+  if (turn === undefined || session === undefined) return {};
+  const turns = turnsOf(
+    visible.filter((other) => other.partition === partition),
+    session,
+  );
   const at = turns.indexOf(modelGrain);
   return { before: turns[at - 1], after: turns[at + 1] };
 }
 
-function isTurn({ grain, session }: ModelGrain): boolean {
-  const turn = turnOf(grain);
+function isTurn({ turn, session }: ModelGrain): boolean {
   return turn !== undefined && (session !== undefined || turn.speaker !== undefined || turn.role !== ROLES.none);
 }
 
 /** True if the first of two turns has a speaker that differs from the second's. */
 function hasOtherSpeaker(before: ModelGrain, modelGrain: ModelGrain): boolean {
-  const name = (of: ModelGrain): string | undefined => turnOf(of.grain)?.speaker?.replace(/:$/, '');
+  const name = ({ turn }: ModelGrain): string | undefined => turn?.speaker?.replace(/:$/, '');
   return name(before) !== undefined && name(before) !== name(modelGrain);
 }
 
@@ -285,7 +227,7 @@ function textTerms(candidates: readonly Scored[], query: string, words: Words): 
     };
     if (text.turn === undefined) return own;
     const { before, after, answers } = text.turn;
-    const turn = turnOf(modelGrain.grain);
+    const { turn } = modelGrain;
     const name = turn?.speaker === undefined ? [] : ANALYZER.analyze(turn.speaker).terms;
     // A heading before a colon must be present as a whole.
     const asked = turn?.speaker?.endsWith(':') === true ? name : name.slice(0, 1);
@@ -384,12 +326,8 @@ function fused(
   }));
 }
 
-function namedFields(fields: readonly FieldCondition[] = []): FieldCondition[] {
-  return fields.filter(({ field }) => field !== 'content');
-}
-
-function isIn(modelGrain: ModelGrain, { field, value }: FieldCondition): boolean {
-  return valuesOf(modelGrain, field).includes(valueForm(field, value));
+function namedFields(fields: readonly FieldCondition[] = []) {
+  return fields.flatMap(({ field, value, negated }) => (field === 'content' ? [] : [{ facet: field, value, negated }]));
 }
 
 /** A grain that meets all wishes scores 1.25, one that an unwanted operator matches half. */
@@ -397,7 +335,9 @@ function wishesMet(modelGrain: ModelGrain, wishes: Wishes | undefined): { factor
   if (wishes === undefined) return { factor: 1, isMet: true };
   const judged = [
     ...wishes.clauses.map((clause) => ({ wanted: clause.required, met: holds(modelGrain, clause) })),
-    ...namedFields(wishes.fields).map((field) => ({ wanted: !field.negated, met: isIn(modelGrain, field) })),
+    ...namedFields(wishes.fields).map(({ facet, value, negated }) => {
+      return { wanted: !negated, met: has(modelGrain, facet, value) };
+    }),
   ];
   const wanted = judged.filter((one) => one.wanted);
   const met = wanted.filter((one) => one.met).length;
@@ -407,28 +347,8 @@ function wishesMet(modelGrain: ModelGrain, wishes: Wishes | undefined): { factor
 }
 
 /** True if the terms of a clause are in the text at their distances. */
-function holds({ terms: { terms, positions } }: Prepared, clause: TextClause): boolean {
-  const standsAt = (term: string, position: number): boolean =>
-    terms.some((other, i) => other === term && positions[i] === position);
-  return terms.some(
-    (first, i) =>
-      first === clause.terms[0] &&
-      clause.terms.every((term, at) => standsAt(term, positions[i]! + clause.offsets[at]!)),
+function holds(modelGrain: ModelGrain, { terms: [first, ...others], offsets }: TextClause): boolean {
+  return positionsOf(modelGrain, first!).some((position) =>
+    others.every((term, i) => positionsOf(modelGrain, term).includes(position + offsets[i + 1]!)),
   );
-}
-
-function valueForm(field: string, value: string): string {
-  return field === 'tag' || field === 'namespace' ? value : tripleForm(value);
-}
-
-function valuesOf(modelGrain: ModelGrain, field: string): readonly string[] {
-  const { subject, relation, object } = modelGrain.triple;
-  const values: Readonly<Record<string, readonly (string | undefined)[]>> = {
-    tag: modelGrain.tags,
-    namespace: [modelGrain.namespace],
-    subject: [subject],
-    relation: [relation],
-    object: [object],
-  };
-  return (values[field] ?? []).filter((value) => value !== undefined);
 }

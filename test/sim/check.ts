@@ -1,14 +1,16 @@
 // Compares all data of a node with all data of its models.
-
+import { hash as digest } from 'node:crypto';
 import { EngineError } from '../../src/engine/base/errors.ts';
 import type { GrainFilter } from '../../src/engine/calls/grain.ts';
 import type { RecallQuery } from '../../src/engine/calls/recall.ts';
 import type { RouterContext } from '../../src/shards/gather/fan.ts';
+import { shardOf } from '../../src/shards/gather/placement.ts';
 import type { GrainView, Input, Output } from '../../src/shards/protocol.ts';
 import { outcomeOf, plainCode, same } from '../model/compare.ts';
-import { type ModelGrain, viewOf } from '../model/grain.ts';
+import { inOrder, type ModelGrain, viewOf } from '../model/grain.ts';
+import { checkGrains, type StoredGrain } from '../model/index-check.ts';
 import type { ModelMemory } from '../model/memory.ts';
-import { listed, recalled } from '../model/search.ts';
+import { recalled } from '../model/search.ts';
 import type { Random } from '../support/random.ts';
 import type { SimNode } from './node.ts';
 import { SYSTEM, type World } from './world.ts';
@@ -31,6 +33,7 @@ export async function checkMemory(world: World, model: ModelMemory, node: SimNod
     await checkBlob(node, model, context, modelGrain);
     await checkHistory(node, model, context, modelGrain.hash);
   }
+  checkIndexes(model, node);
   const gone = model.grains.filter(({ removed, hash }) => removed && model.find(hash) === undefined);
   const { held: present } = await node.call('locate', context, { hashes: gone.map(({ hash }) => hash) });
   same(present.includes(true), false, `removed grains of memory ${context.memory} are gone`);
@@ -44,6 +47,29 @@ export async function checkMemory(world: World, model: ModelMemory, node: SimNod
   const audit = await node.call('verifyAudit', context, {});
   world.counts.reads += 1;
   same(audit, { valid: true, checked: model.auditEntries, partition: 0 }, `audit of memory ${context.memory}`);
+}
+
+/** Compares the indexes of each partition with the model's grains, which are given their ordinals there. */
+function checkIndexes({ settings: { number, partitions }, live }: ModelMemory, { engines }: SimNode): void {
+  for (let partition = 0; partition < partitions; partition++) {
+    const { store } = engines[shardOf(number, partition, engines.length)]!;
+    const memory = store.memory(number);
+    const stored = live
+      .filter((modelGrain) => modelGrain.partition === partition)
+      .map(({ hash, blob, identity, grain, numbers, ...listed }): StoredGrain => {
+        const keyed = Buffer.concat([memory.identityKey, Buffer.from(identity ?? '', 'hex')]);
+        const tool = memory.numberOf(String(grain.fields['tool_name']));
+        return {
+          ...listed,
+          place: store.findOrdinal(number, hash) ?? -1,
+          address: hash,
+          identity: identity === undefined ? undefined : digest('sha256', keyed, 'hex').slice(0, 16),
+          blobBytes: blob.length,
+          numbers: grain.type === 'action' ? { ...numbers, tool } : numbers,
+        };
+      });
+    checkGrains(store.index.memory(number), stored, (ordinal) => store.index.removed.get(ordinal));
+  }
 }
 
 async function checkBlob(node: SimNode, model: ModelMemory, context: RouterContext, modelGrain: ModelGrain) {
@@ -78,9 +104,11 @@ export async function checkList(
   }: { node?: SimNode | undefined; between?: (() => Promise<void>) | undefined } = {},
 ): Promise<void> {
   const what = `list ${JSON.stringify(input)} as ${JSON.stringify(context)}`;
-  const now = { nowMs: world.clock.nowMs() };
   world.counts.reads += 1;
-  const all = listed(model, context, input.filter, input.order, now).map((grain) => viewOf(grain, context));
+  const all = model
+    .passing(input.filter, context)
+    .sort(inOrder(input.order))
+    .map((grain) => viewOf(grain, context));
   const found: GrainView[] = [];
   let page: Output<'list'> | undefined;
   do {
@@ -116,7 +144,7 @@ function tiesInOrder(views: readonly GrainView[]): readonly GrainView[] {
 export async function checkRecall(world: World, model: ModelMemory, context: RouterContext, query: RecallQuery) {
   world.counts.reads += 1;
   const actual = await world.node.call('recall', context, query);
-  const expected = recalled(model, context, query, { nowMs: world.clock.nowMs() });
+  const expected = recalled(model, context, query);
   same(actual, expected, `recall ${JSON.stringify(query)} as ${JSON.stringify(context)}`);
   return actual;
 }

@@ -214,7 +214,7 @@ export class World {
   async #resolveErase(model: ModelMemory, request: RequestOf<'eraseUser'>): Promise<void> {
     const { userId } = request.input;
     const held = await this.held(model);
-    const count = model.live.filter((modelGrain) => modelGrain.userId === userId && held.has(modelGrain.hash)).length;
+    const count = model.live.filter((modelGrain) => modelGrain.user === userId && held.has(modelGrain.hash)).length;
     const { idempotency: _, ...context } = request.context;
     const again = { ...request, context };
     const expected = model.call('eraseUser', context, request.input);

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { checkMemory, Published } from '../../../test/model/index-check.ts';
 import { runs } from '../../../test/support/runs.ts';
 import type { Sliced } from './files/section.ts';
 import type { IndexedGrain, Keyed } from './parts/part.ts';
 import type { SegmentChange, ShardIndex } from './shard-index.ts';
-import { checkMemory, ModelMemory } from './testing/model.ts';
 import { commit, finish, grainOf, openShard, StateOnly, TestKeys, temporaryDirectory } from './testing/shard.ts';
 
 const MEMORIES = 4;
@@ -65,7 +65,7 @@ class Driver {
   readonly log = new StateOnly();
   readonly keys = new TestKeys();
   readonly events: Event[] = [];
-  readonly models = new Map<number, ModelMemory>();
+  readonly models = new Map<number, Published>();
   readonly removed = new Set<number>();
   readonly superseded = new Set<number>();
   readonly dropped = new Set<number>();
@@ -129,9 +129,9 @@ class Driver {
   append(event: Event): void {
     if (this.dropped.has(event.memory)) return;
     this.events.push(event);
-    const model = this.models.get(event.memory) ?? new ModelMemory();
+    const model = this.models.get(event.memory) ?? new Published();
     this.models.set(event.memory, model);
-    if (event.kind === 'grain') model.grains.set(event.sequence, event.grain);
+    if (event.kind === 'grain') model.add(event.grain);
     if (event.kind === 'keyed') model.keyed.push({ kind: event.name, key: event.key, sequence: event.sequence });
     if (event.kind === 'removal') this.removed.add(event.ordinal);
     if (event.kind === 'supersession') this.superseded.add(event.ordinal);
@@ -204,7 +204,7 @@ class Driver {
         assert.deepEqual(this.shard.memory(memory).parts, []);
         continue;
       }
-      checkMemory(this.shard.memory(memory), model, { isRemoved: (sequence) => this.removed.has(sequence) });
+      checkMemory(this.shard.memory(memory), model, (sequence) => this.removed.has(sequence));
     }
     for (const sequence of this.removed) assert.ok(this.shard.removed.get(sequence));
     for (const sequence of this.superseded) assert.ok(this.shard.superseded.get(sequence));

@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
+import { checkMemory, Published } from '../../../test/model/index-check.ts';
 import { failingOpen, failingRead } from '../../../test/support/failing-files.ts';
 import { runs } from '../../../test/support/runs.ts';
 import { EngineError } from '../base/errors.ts';
@@ -15,7 +16,6 @@ import { withState } from './files/segment-change.ts';
 import { SegmentFile } from './files/segment-file.ts';
 import type { IndexedGrain } from './parts/part.ts';
 import { type ShardIndex, tailGrainsOfThread } from './shard-index.ts';
-import { checkMemory, ModelMemory } from './testing/model.ts';
 import {
   addressOf,
   commit,
@@ -28,15 +28,13 @@ import {
   temporaryDirectory,
 } from './testing/shard.ts';
 
-const nothing = { isRemoved: () => false };
-
 /** A shard with `files` segment files; memory m of `memories` has some grains in each. */
 function filled(options: { files: number; memories?: number; grains?: number; keys?: TestKeys }) {
   const { files, memories = 3, grains = 20, keys = new TestKeys() } = options;
   const log = new StateOnly();
   const directory = temporaryDirectory();
   const shard = openShard(directory, log, keys);
-  const models = new Map<number, ModelMemory>();
+  const models = new Map<number, Published>();
   const published: (readonly [memory: number, grain: IndexedGrain])[] = [];
   let ordinal = 0;
   for (let i = 0; i < files; i++) {
@@ -45,9 +43,9 @@ function filled(options: { files: number; memories?: number; grains?: number; ke
       const grain = grainOf(++ordinal, ordinal * 13);
       published.push([memory, grain]);
       shard.publish(memory, grain);
-      const model = models.get(memory) ?? new ModelMemory();
+      const model = models.get(memory) ?? new Published();
       models.set(memory, model);
-      model.grains.set(ordinal, grain);
+      model.add(grain);
     }
     sealAll(shard, log);
   }
@@ -55,7 +53,7 @@ function filled(options: { files: number; memories?: number; grains?: number; ke
     for (const [memory, grain] of published) if (grain.ordinal > into.sealedSequence) into.publish(memory, grain);
   };
   const check = (of: ShardIndex): void => {
-    for (const [memory, model] of models) checkMemory(of.memory(memory), model, nothing);
+    for (const [memory, model] of models) checkMemory(of.memory(memory), model);
   };
   return { log, directory, shard, keys, models, replay, check };
 }
@@ -79,11 +77,11 @@ test('a memory into which nothing was published has no parts', () => {
 test('a grain that was removed before a seal does not reach the segment', () => {
   const log = new StateOnly();
   const shard = openShard(temporaryDirectory(), log);
-  const model = new ModelMemory();
+  const model = new Published();
   for (let ordinal = 1; ordinal <= 30; ordinal++) {
     const grain = { ...grainOf(ordinal, ordinal), tags: ordinal === 7 ? ['secret'] : [] };
     shard.publish(1, grain);
-    if (ordinal !== 7) model.grains.set(ordinal, grain);
+    if (ordinal !== 7) model.add(grain);
   }
   shard.publishKeyed(1, 'reply', 'gone', 31);
   shard.publishKeyed(1, 'reply', 'kept', 32);
@@ -135,13 +133,13 @@ test('a grain published during a seal is in the next tail, and seen at once', ()
   const model = models.get(1)!;
   const first = grainOf(21, 5);
   shard.publish(1, first);
-  model.grains.set(21, first);
+  model.add(first);
   const seal = shard.seal(21);
   seal.next();
   const second = grainOf(22, 6);
   shard.publish(1, second);
-  model.grains.set(22, second);
-  checkMemory(shard.memory(1), model, nothing);
+  model.add(second);
+  checkMemory(shard.memory(1), model);
   assert.equal(shard.memory(1).parts.length, 3);
   assert.equal(shard.tailGrains, 2);
   commit(shard, log, finish(seal));
@@ -150,7 +148,7 @@ test('a grain published during a seal is in the next tail, and seen at once', ()
     shard.unsealedParts(1).map(({ docCount }) => docCount),
     [1],
   );
-  checkMemory(shard.memory(1), model, nothing);
+  checkMemory(shard.memory(1), model);
   shard.close();
 });
 
@@ -336,7 +334,7 @@ test('a memory whose keys are gone is left out of seals and merges', () => {
   const { shard, log, models } = filled({ files: 2, keys });
   shard.publish(2, grainOf(1_000, 1));
   shard.publish(3, grainOf(1_001, 1));
-  models.get(3)!.grains.set(1_001, grainOf(1_001, 1));
+  models.get(3)!.add(grainOf(1_001, 1));
   const gone = keys.indexKey(2).id;
   keys.indexKey = (memory) => {
     if (memory === 2) throw new EngineError('MEM-E003');
@@ -350,7 +348,7 @@ test('a memory whose keys are gone is left out of seals and merges', () => {
   sealAll(shard, log);
   commit(shard, log, finish(shard.compact())!);
   assert.deepEqual(shard.memory(2).parts, []);
-  for (const memory of [1, 3]) checkMemory(shard.memory(memory), models.get(memory)!, nothing);
+  for (const memory of [1, 3]) checkMemory(shard.memory(memory), models.get(memory)!);
   shard.close();
 });
 
@@ -491,10 +489,10 @@ test('a flipped byte in a chunk affects that chunk alone, and is named', () => {
   );
   assert.equal(again.memory(2).parts.length, 1);
   assert.equal(again.problems.length, 1);
-  const later = new ModelMemory();
+  const later = new Published();
   for (const [ordinal, grain] of models.get(2)!.grains) if (ordinal > 60) later.grains.set(ordinal, grain);
-  checkMemory(again.memory(2), later, nothing);
-  for (const memory of [1, 3]) checkMemory(again.memory(memory), models.get(memory)!, nothing);
+  checkMemory(again.memory(2), later);
+  for (const memory of [1, 3]) checkMemory(again.memory(memory), models.get(memory)!);
   const { findings } = finish(again.verify());
   assert.deepEqual(
     findings.map(({ where }) => where),
@@ -503,7 +501,7 @@ test('a flipped byte in a chunk affects that chunk alone, and is named', () => {
   assert.equal(finish(again.compact()), undefined, 'the rest of a damaged file is left where it is');
   keys.versions.set(2, 2);
   commit(again, log, finish(again.purge(2))!);
-  checkMemory(again.memory(2), later, nothing);
+  checkMemory(again.memory(2), later);
   commit(again, log, finish(again.compact())!);
   assert.deepEqual(finish(again.verify()).findings, []);
   assert.equal(existsSync(second!), false);
@@ -525,7 +523,7 @@ test('a bad block that a merge finds stops only that merge', () => {
   assert.equal(finish(again.mergeStep()!), undefined);
   assert.equal(again.mergeStep(), undefined);
   assert.equal(readdirSync(directory).length, MERGE_FANOUT);
-  checkMemory(again.memory(2), models.get(2)!, nothing);
+  checkMemory(again.memory(2), models.get(2)!);
   again.close();
 });
 
@@ -539,7 +537,7 @@ test('a block that the disk cannot read stops only the merge that copies it', (t
   );
   assert.equal(shard.isDamaged(1), true);
   assert.equal(shard.mergeStep(), undefined);
-  checkMemory(shard.memory(2), models.get(2)!, nothing);
+  checkMemory(shard.memory(2), models.get(2)!);
   shard.close();
 });
 
