@@ -109,10 +109,11 @@ function describe(blob: Buffer, warnings: readonly string[], verification: strin
     verification,
   };
 }
+
 /** The fields whose values are listed, of the types that the requests have. */
 const LISTED = ['source_type', 'role', 'tool_name', 'observer_id', 'observer_type', 'goal_state'];
 
-/** Derived of an action: the requests have no other. */
+/** The listed values that follow from an action: every one that is requested is a whole call that succeeded. */
 const SUCCEEDED = [fieldKey('action_phase', 'complete'), fieldKey('is_error', 'false')];
 
 function entriesOf(shown: JsonObject, names: readonly string[]): string[] {

@@ -156,7 +156,8 @@ function checkNames(part: IndexPart): void {
     assert.deepEqual([...part.facetValues(facet)].sort(), values.sort());
   }
   const listed = [...LISTED_FIELDS].flatMap((name) => part.fieldValues(name).map((value) => fieldKey(name, value)));
-  assert.equal(new Set(listed).size, part.facetCardinality('field'));
+  assert.equal(listed.length, part.facetCardinality('field'));
+  assert.equal(new Set(listed).size, listed.length);
   for (const key of listed) assert.ok(part.facet('field', key) !== undefined, key);
   assert.deepEqual(part.fieldValues('absent'), []);
 }

@@ -34,6 +34,7 @@ const numericKinds: ReadonlySet<Keyed> = new Set<Keyed>(['status', 'predecessor'
 const works = fc.constantFrom<Work>('seal', 'seal', 'merge', 'compact', 'purge');
 const steps = fc.option(fc.nat(60));
 const ends = fc.constantFrom<End>('commit', 'commit', 'abandon', 'giveUp');
+const several = fc.integer({ min: 1, max: 3 });
 const is = <T extends string>(name: T): fc.Arbitrary<T> => fc.constant(name);
 
 const few = fc.record({ do: is('publish'), memory, count: fc.integer({ min: 1, max: 12 }), seed: fc.nat(5_000) });
@@ -50,7 +51,7 @@ const command = fc.oneof(
       seed: fc.nat(5_000),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ do: is('keyed'), memory, kind: kinds, key: fc.nat(6) }) },
+  { weight: 3, arbitrary: fc.record({ do: is('keyed'), memory, kind: kinds, key: fc.nat(6), count: several }) },
   { weight: 3, arbitrary: fc.record({ do: is('remove'), pick: fc.nat() }) },
   { weight: 2, arbitrary: fc.record({ do: is('supersede'), pick: fc.nat() }) },
   { weight: 5, arbitrary: fc.record({ do: is('work'), work: works, memory, steps }) },
@@ -97,7 +98,8 @@ class Driver {
       case 'keyed': {
         const numeric = numericKinds.has(step.kind);
         const key = numeric ? step.key : `key ${step.key}`;
-        this.append({ kind: 'keyed', memory: step.memory, sequence: this.nextSequence++, name: step.kind, key });
+        for (let i = 0; i < step.count; i++)
+          this.append({ kind: 'keyed', memory: step.memory, sequence: this.nextSequence++, name: step.kind, key });
         return;
       }
       case 'remove':
