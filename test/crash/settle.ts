@@ -81,7 +81,7 @@ function erase(user: User, { request, answer }: Exchange, held: Held, isCertain:
   const what = describe(request);
   if (answer.kind === 'error') throw new Discrepancy(`refused with ${answer.code}: ${what}`);
   if (answer.kind !== 'value') {
-    const targets = model.live.filter(({ userId }) => userId === name);
+    const targets = model.live.filter(({ user: of }) => of === name);
     const isHeld = (hash: string): boolean => user.chains.some((chain) => held.get(chain)?.has(hash) === true);
     // It took effect on all of them or on none.
     if (targets.length === 0 || targets.some(({ hash }) => isHeld(hash))) return 0;

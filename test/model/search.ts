@@ -2,12 +2,7 @@
 import type { RecallQuery } from '../../src/engine/calls/recall.ts';
 import { asksForTime } from '../../src/engine/index/context/question-cues.ts';
 import { ROLES } from '../../src/engine/index/context/turn.ts';
-import {
-  countedLength,
-  inverseDocumentFrequency,
-  LengthNorms,
-  termScore,
-} from '../../src/engine/index/text/bm25.ts';
+import { countedLength, inverseDocumentFrequency, LengthNorms, termScore } from '../../src/engine/index/text/bm25.ts';
 import {
   type FieldCondition,
   parseQuery,
@@ -21,8 +16,8 @@ import { unscoredTerms } from '../../src/engine/index/text/question-words.ts';
 import { COVERAGE_FULL } from '../../src/engine/recall/legs/evidence.ts';
 import { KNOWN_MIN } from '../../src/engine/recall/legs/relevance.ts';
 import type { Output } from '../../src/shards/protocol.ts';
-import { positionsOf, turnsOf } from './lists.ts';
 import { ANALYZER, type Bound, has, inOrder, type ModelGrain, viewOf } from './grain.ts';
+import { positionsOf, turnsOf } from './lists.ts';
 import type { ModelMemory } from './memory.ts';
 
 const RRF_K = 60;
