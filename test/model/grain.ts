@@ -217,8 +217,8 @@ function predecessorOf({
   const last = Array.isArray(sources) ? sources.at(-1) : undefined;
   if (supersedes === undefined || typeof last !== 'string') return undefined;
   if (!supersedes.removed) return { hash: supersedes.hash };
-  // Its origin states its type.
-  if (supersedes.supersedes !== undefined && supersedes.hash !== last) return undefined;
+  // The link of its predecessor states its hash, and no longer opens when its user was erased.
+  if (supersedes.supersedes !== undefined && (supersedes.unlinked || supersedes.hash !== last)) return undefined;
   return supersedes.erased || supersedes.redacted ? { hash: last, isErased: true } : { hash: last };
 }
 
