@@ -86,14 +86,15 @@ export function settleForget(
   refused = false,
 ): void {
   const { context, input } = request;
-  if (input.check) return;
   let targets: readonly ModelGrain[];
   try {
     targets = model.forgetTargets(context, input).targets;
   } catch (error) {
+    // The trail may have the refusal, also that of a check.
     if (error instanceof EngineError) return;
     throw error;
   }
+  if (input.check) return;
   for (const group of Map.groupBy(targets, ({ partition }) => partition).values()) {
     const gone = group.filter(({ hash }) => !held.has(hash));
     if (gone.length > 0 && (refused || gone.length < group.length))
