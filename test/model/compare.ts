@@ -79,7 +79,7 @@ function membersOf(value: unknown): Map<string, unknown> | undefined {
   return new Map(Object.entries(value));
 }
 
-/** The engine and the model answered differently: what this folder looks for. */
+/** The product and the model answered differently. */
 export class Discrepancy extends Error {
   override name = 'Discrepancy';
 }
