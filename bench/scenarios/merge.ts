@@ -40,7 +40,7 @@ async function run({ size }: Options): Promise<Measured> {
     metrics: rounded({
       ...slices,
       ...Object.fromEntries(Object.entries(beside).map(([name, value]) => [`thread_${name}`, value])),
-      thread_beside_it_ratio: beside.beside_it_grains_per_s / slices.beside_it_grains_per_s,
+      thread_beside_it_ratio: ratioOf(beside.beside_it_grains_per_s, slices.beside_it_grains_per_s),
     }),
   };
 }
@@ -72,6 +72,11 @@ function measure(grains: number, hasSegmentThread: boolean) {
       segments_max: segmentsMax,
     };
   });
+}
+
+/** 0 without a merge, as in a small run. */
+function ratioOf(one: number, other: number): number {
+  return other === 0 ? 0 : one / other;
 }
 
 function rateOf(batches: number, { fromMs, toMs }: Span): number {
