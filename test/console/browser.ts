@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Browser, launch, type Page } from 'puppeteer-core';
+import { type Browser, type HTTPRequest, launch, type Page } from 'puppeteer-core';
 import { eventually, WAIT_MS_MAX } from '../support/eventually.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -289,4 +289,18 @@ let source: Promise<string> | undefined;
 function axeSource(): Promise<string> {
   source ??= import('node:fs/promises').then(({ readFile }) => readFile(AXE, 'utf8'));
   return source;
+}
+
+/** Holds the first request of this kind; it goes on with `continue`. */
+export async function holdFirst(
+  page: Page,
+  isWanted: (request: HTTPRequest) => boolean,
+): Promise<readonly HTTPRequest[]> {
+  const held: HTTPRequest[] = [];
+  page.on('request', (request) => {
+    if (held.length === 0 && isWanted(request)) held.push(request);
+    else void request.continue();
+  });
+  await page.setRequestInterception(true);
+  return held;
 }

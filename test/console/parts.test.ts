@@ -5,12 +5,15 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'puppeteer-core';
 import type { Granary } from '../../src/client/index.ts';
+import { eventually } from '../support/eventually.ts';
 import { hasCurl } from '../support/example-shell.ts';
-import { becomes, inPage, settled, shot, shows } from './browser.ts';
+import { becomes, holdFirst, inPage, settled, shot, shows } from './browser.ts';
 import { consoleTests } from './opened.ts';
 
 /** The editor takes no offer that is younger than 75 ms. */
 const OFFER_MS = 200;
+/** The editor looks for completions 100 ms after a letter. */
+const TYPED_MS = 500;
 
 const inConsole = consoleTests();
 const run = promisify(execFile);
@@ -105,6 +108,7 @@ inConsole('a recall that is copied gives the same answer: as curl, TypeScript an
 });
 
 inConsole('words of a query are completed', {}, async ({ page, open }) => {
+  const held = await holdFirst(page, (request) => request.postData()?.includes('DESCRIBE grammar') === true);
   await open('cal?q=');
   const editor = `document.querySelector('.cal-editor')?.shadowRoot`;
   const content = `${editor}.querySelector('.cm-content')`;
@@ -118,6 +122,10 @@ inConsole('words of a query are completed', {}, async ({ page, open }) => {
   await becomes(page, 'has the focus in its text', `${editor}.activeElement === ${content}`);
   await page.keyboard.press('End');
   await page.keyboard.type(' LIM');
+  // A word that is typed before the page knows the language is completed when it does.
+  await eventually('the words are held', () => held.length === 1);
+  await new Promise((resolve) => setTimeout(resolve, TYPED_MS));
+  await held[0]!.continue();
   const offered = `[...${editor}.querySelectorAll('.cm-completionLabel')].map(({ innerText }) => innerText)`;
   await becomes(page, 'offers LIMIT', `${offered}.includes('LIMIT')`);
   await shot(page, 'cal-completion');

@@ -1,25 +1,14 @@
 // Pages show what is so now, of the memory and the row that are open, and give numbers as they are.
 import assert from 'node:assert/strict';
-import type { HTTPRequest, Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
 import type { Memory } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { becomes, click, fill, inPage, isAt, settled, shows, signIn, wear } from './browser.ts';
+import { becomes, click, fill, holdFirst, inPage, isAt, settled, shows, signIn, wear } from './browser.ts';
 import { consoleTests, type Opened } from './opened.ts';
 
 const inConsole = consoleTests();
 
 const TEA = { type: 'belief', subject: 'Ada', relation: 'drinks', object: 'tea' } as const;
-
-/** Holds the first request of this kind; it goes on with `continue`. */
-async function holdFirst(page: Page, isWanted: (request: HTTPRequest) => boolean): Promise<readonly HTTPRequest[]> {
-  const held: HTTPRequest[] = [];
-  page.on('request', (request) => {
-    if (held.length === 0 && isWanted(request)) held.push(request);
-    else void request.continue();
-  });
-  await page.setRequestInterception(true);
-  return held;
-}
 
 async function lacks(page: Page, text: string): Promise<void> {
   await becomes(page, `no longer shows ${text}`, `!document.body.innerText.includes(${JSON.stringify(text)})`);

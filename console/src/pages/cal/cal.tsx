@@ -15,7 +15,6 @@ import './cal.css';
 
 const GRAINS = { on: 'memory', path: 'grains' } as const;
 const FIRST = 'RECALL beliefs RECENT 20';
-const NO_WORDS: Vocabulary = { keywords: [], fields: [], types: [] };
 
 export default function Cal({ page }: PageProps) {
   const memory = useMemoryId();
@@ -54,7 +53,7 @@ export default function Cal({ page }: PageProps) {
   };
   return (
     <PageFrame page={page}>
-      <Editor text={typed} vocabulary={words.value ?? NO_WORDS} onChange={setTyped} onRun={() => run(false)} />
+      <Editor text={typed} vocabulary={words.value} onChange={setTyped} onRun={() => run(false)} />
       <div class="buttons cal-buttons">
         <button type="button" class="primary" onClick={() => run(false)}>
           Run

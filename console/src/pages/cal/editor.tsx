@@ -22,7 +22,8 @@ export interface Vocabulary {
 
 interface Props {
   readonly text: string;
-  readonly vocabulary: Vocabulary;
+  /** Undefined until the server has described the language. */
+  readonly vocabulary: Vocabulary | undefined;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
 }
@@ -32,6 +33,8 @@ export function Editor({ text, vocabulary, onChange, onRun }: Props) {
   const view = useRef<EditorView | undefined>(undefined);
   const latest = useRef({ vocabulary, onChange, onRun });
   latest.current = { vocabulary, onChange, onRun };
+  // A word that is typed before the vocabulary comes waits for it.
+  const described = useRef(Promise.withResolvers<Vocabulary>());
   // Texts that came from here, and have not come back as `text` yet.
   const told = useRef<string[]>([]);
   useEffect(() => {
@@ -58,7 +61,9 @@ export function Editor({ text, vocabulary, onChange, onRun }: Props) {
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
           LANGUAGE.of(languageOf(vocabulary)),
           syntaxHighlighting(COLOURS),
-          autocompletion({ override: [(context) => complete(context, latest.current.vocabulary)] }),
+          autocompletion({
+            override: [(context) => complete(context, latest.current.vocabulary ?? described.current.promise)],
+          }),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': 'The query' }),
           placeholder('RECALL beliefs LIKE "tea" LIMIT 10'),
@@ -77,6 +82,8 @@ export function Editor({ text, vocabulary, onChange, onRun }: Props) {
   }, []);
   // The words come after the first text, which is then read again.
   useEffect(() => {
+    if (vocabulary === undefined) return;
+    described.current.resolve(vocabulary);
     view.current?.dispatch({ effects: LANGUAGE.reconfigure(languageOf(vocabulary)) });
   }, [vocabulary]);
   // A text from elsewhere, such as the address, replaces the one that is there. One that was typed here comes back late:
@@ -98,9 +105,13 @@ const FROM_PAGE = Annotation.define<boolean>();
 
 const WORD = /[A-Za-z_][\w]*/;
 
-function complete(context: CompletionContext, { keywords, fields, types }: Vocabulary): CompletionResult | null {
+async function complete(
+  context: CompletionContext,
+  vocabulary: Vocabulary | Promise<Vocabulary>,
+): Promise<CompletionResult | null> {
   const word = context.matchBefore(/[A-Za-z_]\w*/);
   if (word === null && !context.explicit) return null;
+  const { keywords, fields, types } = await vocabulary;
   return {
     from: word?.from ?? context.pos,
     validFor: WORD,
@@ -114,7 +125,9 @@ function complete(context: CompletionContext, { keywords, fields, types }: Vocab
 
 const LANGUAGE = new Compartment();
 
-function languageOf({ keywords, fields, types }: Vocabulary): StreamLanguage<null> {
+const NO_WORDS: Vocabulary = { keywords: [], fields: [], types: [] };
+
+function languageOf({ keywords, fields, types } = NO_WORDS): StreamLanguage<null> {
   const parser: StreamParser<null> = {
     startState: () => null,
     token(stream) {
