@@ -8,7 +8,7 @@ import { EngineError } from '../../engine/base/errors.ts';
 import { MERGE_FANOUT } from '../../engine/base/limits.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { writeSegment } from '../../engine/index/files/new-segment.ts';
-import type { MergeOrder } from '../../engine/index/merging.ts';
+import { KeyColumns, type MergeOrder } from '../../engine/index/merging.ts';
 import { piecesOf } from '../../engine/index/parts/frozen-tail.ts';
 import { writeTails } from '../../engine/index/parts/seal.ts';
 import { TailSet } from '../../engine/index/parts/tail.ts';
@@ -89,11 +89,13 @@ function mergeOf(name: string, grains: number): MergeOrder {
     return { path, id: base + 1, dead: [] };
   });
   const { id, key } = keys.indexKey(1);
+  const columns = new KeyColumns();
+  columns.add(1, id, true, key);
   return {
     path: join(folder, name),
     range: { first: 1, last: 2 * grains },
     files,
-    keys: [{ memory: 1, newest: id, keys: [[id, key]] }],
+    keys: columns.columns(),
     removed: [],
   };
 }

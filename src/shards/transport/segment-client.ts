@@ -56,7 +56,7 @@ export class SegmentThread implements Sealer, Merger {
   merge(order: MergeOrder): RemoteWork<MergeOutcome> | undefined {
     if (this.#broken) return undefined;
     const { id, say, result, cancel } = this.#ordered<MergeOutcome>();
-    say({ kind: 'merge', id, order });
+    say({ kind: 'merge', id, order }, [order.keys.rows.buffer, order.keys.bytes.buffer]);
     return { end: () => result, cancel };
   }
 
